@@ -5,7 +5,7 @@ use crate::message::Message;
 use crate::model::RecipeModel;
 use crate::process::Node;
 use crate::reads::Reads;
-use crate::shell::Watching;
+use crate::replay_runtime::Watching;
 use crate::state::State;
 use std::sync::atomic::Ordering;
 use zk_api::{KeeperState, Op, Request};

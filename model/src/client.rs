@@ -1,13 +1,13 @@
 //! [`ZooKeeper`] for a replayed actor.
 
-use crate::shell::Shell;
+use crate::replay_runtime::ReplayRuntime;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Call, KeeperState, Local, Pending, Request, SessionId, ZooKeeper};
 
 /// A client whose answers come from a history.
 #[derive(Clone, Debug)]
-pub struct ModelClient(pub Arc<Shell>);
+pub struct ModelClient(pub Arc<ReplayRuntime>);
 
 impl ZooKeeper for ModelClient {
     fn submit(&self, request: Request) -> Call {

@@ -10,7 +10,7 @@
 //! | `state`, `actions` | a state, and what can happen in it, always in the same order |
 //! | `process` | actors as histories of their inputs, replayed; steps remembered, checkpoints audited |
 //! | `tasks`, `timers` | the tasks of a process, and which of them are ready; which of its timers may be over first |
-//! | `shell`, `client`, `probe` | what an actor sees of the model, and what it waits for |
+//! | `replay_runtime`, `client`, `probe` | what an actor sees of the model, and what it waits for |
 //! | `link` | a process with its connection: what it sent, what comes to it, what it believes |
 //! | `service` | the ensemble: one real tree, sessions, watches, views that lag |
 //! | `accept` | whether `service` allows what clients saw in a recorded run |
@@ -58,10 +58,10 @@ mod probe;
 pub mod process;
 mod quiet;
 pub mod reads;
+pub mod replay_runtime;
 pub mod scene;
 pub mod search;
 pub mod service;
-pub mod shell;
 #[doc = include_str!("../SOUNDNESS.md")]
 pub mod soundness {}
 pub mod state;

@@ -11,7 +11,7 @@ use crate::message::{Events, Letter, List, Message, Post};
 use crate::orders;
 use crate::process::{Answer, Given, Input, Node, Replayer, Req, Step};
 use crate::reads::Reads;
-use crate::shell::Watching;
+use crate::replay_runtime::Watching;
 use crate::symmetry::{Eyes, rank_of, session_of};
 use proven::proven_by;
 use std::hash::{Hash, Hasher};

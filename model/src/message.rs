@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, Digester, digest_all, digest_of};
 use crate::orders;
-use crate::shell::Watching;
+use crate::replay_runtime::Watching;
 use std::hash::Hash;
 use std::sync::Arc;
 use zk_api::{ErrorCode, KeeperState, Response, Text, WatchedEvent, WatcherKind};

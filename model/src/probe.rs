@@ -1,6 +1,6 @@
 //! [`Probe`] for a replayed actor.
 
-use crate::shell::Shell;
+use crate::replay_runtime::ReplayRuntime;
 use std::sync::Arc;
 use zk_api::{Pending, Text, Zxid};
 use zk_trials::event::{Observation, Resource};
@@ -8,7 +8,7 @@ use zk_trials::probe::{Probe, Task};
 
 /// A probe whose points pass when a history says so.
 #[derive(Clone, Debug)]
-pub struct ModelProbe(pub Arc<Shell>);
+pub struct ModelProbe(pub Arc<ReplayRuntime>);
 
 impl Probe for ModelProbe {
     fn observe_of(&self, thread: u8, what: Observation) {

@@ -19,7 +19,7 @@ use crate::message::Message;
 use crate::probe::ModelProbe;
 use crate::quiet::{in_turn, quietly};
 use crate::reads::{Noted, Reads};
-use crate::shell::{Mark, Polled, STOPPED, Shell, Waits};
+use crate::replay_runtime::{Mark, Polled, ReplayRuntime, STOPPED, Waits};
 use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
@@ -389,10 +389,10 @@ impl Replayer {
     /// The same, where the clocks jump before each input.
     fn replay_timed(&self, before: &Node, now: Option<&Given>, jump: &dyn Fn()) -> Step {
         let Setup { clients, effects, keys, symmetry, guids_fall, .. } = self.setup;
-        let shell = Arc::new(Shell::new(before.life, effects, keys, symmetry, guids_fall));
+        let runtime = Arc::new(ReplayRuntime::new(before.life, effects, keys, symmetry, guids_fall));
         let part = Part { me: before.actor, clients: clients.into(), rounds: before.life.rounds, effects };
-        let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
-        let mut tasks = Tasks::new(shell.clone());
+        let (zk, probe) = (Arc::new(ModelClient(runtime.clone())), Arc::new(ModelProbe(runtime.clone())));
+        let mut tasks = Tasks::new(runtime.clone());
         let history = before.inputs();
         Reads::take();
         let turns = || {
@@ -401,23 +401,23 @@ impl Replayer {
                 jump();
                 match (given, actor.take()) {
                     (None, actor) => tasks.begin(actor.expect("an actor begins once")),
-                    (Some(given), _) => go_on(tasks, &shell, given),
+                    (Some(given), _) => go_on(tasks, &runtime, given),
                 }
             };
             for item in &history {
                 take(&mut tasks, item.given.as_ref())?;
                 // What is let out here was let out in earlier steps.
-                let ran = Ran::of(&mut tasks, &shell);
+                let ran = Ran::of(&mut tasks, &runtime);
                 if ran.came_of_it != item.came_of_it {
                     return Ok(Err((item.given.clone(), ran.out.telling())));
                 }
             }
             take(&mut tasks, now)?;
-            Ok(Ok(Ran::of(&mut tasks, &shell)))
+            Ok(Ok(Ran::of(&mut tasks, &runtime)))
         };
         let ran = in_turn(before.actor.process, || quietly(turns));
         self.noted.add(Reads::take());
-        shell.close();
+        runtime.close();
         drop(tasks);
         match ran {
             Ok(Ok(Ok(ran))) if ran.waits.beyond(&ran.out.requests).is_some() => {
@@ -567,8 +567,8 @@ struct Ran {
 
 impl Ran {
     /// Ends a step.
-    fn of(tasks: &mut Tasks, shell: &Shell) -> Ran {
-        let (out, waits, polled, mark, looked) = shell.end();
+    fn of(tasks: &mut Tasks, runtime: &ReplayRuntime) -> Ran {
+        let (out, waits, polled, mark, looked) = runtime.end();
         let (ready, end) = (tasks.ready(), tasks.end.take());
         let (crowded, is_done) = (tasks.left() > 1, tasks.left() == 0);
         let rest = digest_of(11, &(&waits, &ready, end, is_done));
@@ -585,9 +585,9 @@ fn is_timed(before: &Node) -> bool {
 }
 
 /// Gives a process an input, and lets the task run that it wakes, if nothing else could.
-fn go_on(tasks: &mut Tasks, shell: &Shell, given: &Given) -> Result<(), RunsAway> {
+fn go_on(tasks: &mut Tasks, runtime: &ReplayRuntime, given: &Given) -> Result<(), RunsAway> {
     let stood_still = tasks.ready();
-    shell.feed(&given.input, given.state);
+    runtime.feed(&given.input, given.state);
     match (&given.input, &*stood_still, &*tasks.ready()) {
         (Input::Run(task), ..) => tasks.run(*task),
         (_, [], &[woken]) if !given.busy => tasks.run(woken),

@@ -29,7 +29,7 @@ mod view;
 use crate::digest::Digest;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::orders::{Order as Names, are_too_many, orders_of};
-use crate::shell::{Watching, watching_of};
+use crate::replay_runtime::{Watching, watching_of};
 use crate::symmetry::actor_of;
 use stamp::takes_number;
 pub use stamp::{SET_UP, TIMES_MS};

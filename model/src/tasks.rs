@@ -7,7 +7,7 @@
 //! one wakes waits for a step of its own, too. A task that asks something after its session's end hears that it fails in
 //! a step of its own, as others may see what it has done before.
 
-use crate::shell::Shell;
+use crate::replay_runtime::ReplayRuntime;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use zk_trials::trial::Actor;
 pub struct Tasks {
     tasks: BTreeMap<u8, Task>,
     spawned: u8,
-    shell: Arc<Shell>,
+    runtime: Arc<ReplayRuntime>,
     /// How the main task has ended, if it did in this step.
     pub end: Option<End>,
 }
@@ -48,8 +48,8 @@ pub struct RunsAway;
 
 impl Tasks {
     /// None yet.
-    pub fn new(shell: Arc<Shell>) -> Tasks {
-        Tasks { tasks: BTreeMap::new(), spawned: 0, shell, end: None }
+    pub fn new(runtime: Arc<ReplayRuntime>) -> Tasks {
+        Tasks { tasks: BTreeMap::new(), spawned: 0, runtime, end: None }
     }
 
     /// How many are left.
@@ -86,14 +86,14 @@ impl Tasks {
                 self.end = self.end.or(end);
                 self.tasks.remove(&number);
             }
-            for spawned in self.shell.take_spawned() {
+            for spawned in self.runtime.take_spawned() {
                 self.add(Box::pin(async {
                     spawned.await;
                     None
                 }))?;
             }
-            let is_apart = self.shell.refuse();
-            self.shell.shared_by(self.tasks.len());
+            let is_apart = self.runtime.refuse();
+            self.runtime.shared_by(self.tasks.len());
             if is_apart || self.ready() != [number] {
                 return Ok(());
             }

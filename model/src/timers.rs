@@ -1,6 +1,6 @@
 //! The order of a process's timers: which of them may be over first.
 
-use crate::shell::Waits;
+use crate::replay_runtime::Waits;
 use std::cmp::Ordering;
 use std::time::Duration;
 

@@ -55,7 +55,7 @@ fn what_an_administrator_breaks_is_excused_and_nothing_else_is() {
 }
 
 #[test]
-fn a_double_barrier_owes_what_comes_after_the_round_in_which_an_administrator_has_robbed_a_member() {
+fn a_double_barrier_owes_what_comes_after_the_round_in_which_an_administrator_has_deleted_a_members_znode() {
     for (name, bounds) in [
         ("double-barrier", Bounds { rounds: 2, admin: 1, ..Bounds::clients(2) }),
         ("double-barrier", Bounds { admin: 2, ..Bounds::clients(2) }),

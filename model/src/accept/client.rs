@@ -1,7 +1,7 @@
 //! A client of a record: what it has sent and not got yet.
 
 use crate::message::Message;
-use crate::shell::{Kind, Watching};
+use crate::replay_runtime::{Kind, Watching};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use zk_api::{EventType, Identity, Request, SessionId, WatchedEvent, Zxid};

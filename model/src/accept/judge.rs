@@ -1,7 +1,7 @@
 //! The steps of a record, taken by `Service`.
 
 use super::client::{Client, Letter, Sent, State, watchings};
-use super::foresight::{Commit, Foresight};
+use super::prophecy::{Commit, Prophecy};
 use super::same::{Names, compared};
 use super::{Accepted, Narrowed, Rejection, Why};
 use crate::message::Message;
@@ -32,7 +32,7 @@ pub struct Judge<'a> {
     service: Arc<Service>,
     clients: Vec<Client>,
     by_session: BTreeMap<SessionId, usize>,
-    later: Foresight,
+    later: Prophecy,
     /// How many of the record's transactions were taken.
     taken: usize,
     /// The record's zxids of those that are transactions of `Service` as well.
@@ -49,7 +49,7 @@ impl<'a> Judge<'a> {
         steps: &'a [Step],
         narrowed: Option<Narrowed>,
     ) -> Judged<Judge<'a>> {
-        let later = Foresight::of(steps)?;
+        let later = Prophecy::of(steps)?;
         if later.sessions.len() > SESSIONS_MAX {
             let what = format!("{} sessions, and at most {SESSIONS_MAX} can be named", later.sessions.len());
             return Err(Rejection { step: 0, why: Why::Record, what });

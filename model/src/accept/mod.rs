@@ -9,7 +9,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `foresight` | what the record says of later: which requests are answered, when, and which take effect |
+//! | `prophecy` | what the record says of later: which requests are answered, when, and which take effect |
 //! | `judge` | the steps |
 //! | `client` | what a client has sent and not got yet |
 //! | `same` | one answer in the terms of the other: sessions, zxids and times have other names |
@@ -21,8 +21,8 @@
 #![doc = include_str!("../../SERVICE.md")]
 
 mod client;
-mod foresight;
 mod judge;
+mod prophecy;
 mod same;
 
 use std::fmt;

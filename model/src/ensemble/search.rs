@@ -41,8 +41,6 @@ pub(super) struct Search<'a, N: Node> {
     pub(super) tree: Tree,
     /// What liveness is looked for in, or why it is not.
     pub(super) edges: Result<Edges, String>,
-    /// States from which something leads out of the bounds.
-    pub(super) brims: Vec<Number>,
     pub(super) promises: Vec<PromiseReport>,
     watched: Watched,
     transitions: u64,
@@ -63,7 +61,6 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
         model: &model,
         tree: Tree::default(),
         edges,
-        brims: Vec::new(),
         promises: names::<N>().into_iter().chain(watched).map(PromiseReport::new).collect(),
         watched: Watched::default(),
         transitions: 0,
@@ -203,7 +200,6 @@ impl<N: Node> Search<'_, N> {
         if self.edges.as_ref().is_ok_and(Edges::is_full) {
             self.edges = Err("there are too many transitions to be recorded".to_owned());
         }
-        let mut is_brim = false;
         if let Ok(edges) = &mut self.edges {
             edges.state(is_serving);
         }
@@ -219,7 +215,6 @@ impl<N: Node> Search<'_, N> {
             };
             let Some(reached) = reached else {
                 self.beyond += 1;
-                is_brim |= nth < free;
                 continue;
             };
             self.reached.count(action, &reached);
@@ -234,9 +229,6 @@ impl<N: Node> Search<'_, N> {
             if let (Ok(edges), true) = (&mut self.edges, nth < free) {
                 edges.add(action.label(), false, target);
             }
-        }
-        if is_brim {
-            self.brims.push(number);
         }
     }
 

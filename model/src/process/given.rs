@@ -1,7 +1,7 @@
 //! What a process is given, and what it lets out.
 
 use crate::digest::{Digest, digest_of};
-use crate::shell::Watching;
+use crate::replay_runtime::Watching;
 use std::sync::Arc;
 use zk_api::{
     AclList, CreateMode, ErrorCode, Identity, KeeperState, Op, Perms, Request, Response, SessionId, Text,

@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, Digester, digest_all, digest_of};
 use crate::orders::orders_of;
-use crate::shell::{Kind, Watching};
+use crate::replay_runtime::{Kind, Watching};
 use crate::symmetry::Eyes;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;

@@ -1,4 +1,4 @@
-//! What promises know of a run in common: who is alive, who stands how to the lock, and who was robbed of what.
+//! What promises know of a run in common: who is alive, who stands how to the lock, and who lost which znode to whom.
 //!
 //! An excuse is one rule. What an administrator does excuses whoever lost by it a claim that it had; it gives nobody a right
 //! that nobody had.
@@ -9,7 +9,7 @@ use zk_api::{SessionId, Text};
 
 /// Whose the live sessions are, and which actors' claims do not count, or not as defects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Crew {
+pub(crate) struct SessionTracker {
     lock: &'static str,
     pub(crate) live: BTreeMap<SessionId, ActorId>,
     /// All that were ever opened: what a session asked for may be done when its end was told already.
@@ -24,9 +24,9 @@ pub(crate) struct Crew {
     stood_before: BTreeSet<ActorId>,
     /// Whose znodes another has deleted, and what that took: who has made no new one beside it since,
     /// and has not begun another attempt or been granted the lock by another.
-    robbed: BTreeMap<(ActorId, Text), Loss>,
+    deleted_externally: BTreeMap<(ActorId, Text), Loss>,
     /// Who asks in several threads. Which of them a znode stands for, nobody knows: so a new one, or another attempt, is no
-    /// sign that who was robbed has it.
+    /// sign that who lost one has it.
     pub(crate) threaded: BTreeSet<ActorId>,
 }
 
@@ -52,9 +52,9 @@ enum Loss {
     OfTheLock,
 }
 
-impl Crew {
-    pub(crate) fn of(lock: &'static str) -> Crew {
-        Crew {
+impl SessionTracker {
+    pub(crate) fn of(lock: &'static str) -> SessionTracker {
+        SessionTracker {
             lock,
             live: BTreeMap::new(),
             opened: BTreeSet::new(),
@@ -62,7 +62,7 @@ impl Crew {
             crashed: BTreeSet::new(),
             standing: BTreeMap::new(),
             stood_before: BTreeSet::new(),
-            robbed: BTreeMap::new(),
+            deleted_externally: BTreeMap::new(),
             threaded: BTreeSet::new(),
         }
     }
@@ -101,7 +101,7 @@ impl Crew {
                 self.crashed.remove(actor);
                 self.threaded.remove(actor);
                 self.stands_no_more(*actor);
-                self.robbed.retain(|(robbed, _), _| robbed != actor);
+                self.deleted_externally.retain(|(victim, _), _| victim != actor);
                 return Some(*actor);
             }
             Fact::Crashed { actor } => {
@@ -114,7 +114,7 @@ impl Crew {
             Fact::Finished { actor, .. } => self.stands_no_more(*actor),
             Fact::NodeCreated { path, by, .. } if within(self.lock, path) => {
                 if let Some(actor) = self.live.get(by).copied() {
-                    self.forgets_robbery(actor, |robbed| parent(robbed) == parent(path));
+                    self.forgets_deletions(actor, |node| parent(node) == parent(path));
                 }
             }
             Fact::NodeDeleted { path, .. } => {
@@ -124,8 +124,8 @@ impl Crew {
                         Some(actor) if self.has_claim(actor) => Loss::OfTheLock,
                         Some(_) => Loss::OfItsPlace,
                     };
-                    self.forgets_robbery(actor, |_| true);
-                    self.robbed.insert((actor, path.clone()), loss);
+                    self.forgets_deletions(actor, |_| true);
+                    self.deleted_externally.insert((actor, path.clone()), loss);
                 }
             }
             _ => {}
@@ -137,7 +137,7 @@ impl Crew {
         let by_another = match what {
             Observation::Attempts { lock } => **lock == *self.lock,
             Observation::Granted { lock, node, .. } | Observation::Shares { lock, node, .. } => {
-                **lock == *self.lock && !self.is_robbed_of(actor, node)
+                **lock == *self.lock && !self.lost_to_another(actor, node)
             }
             Observation::Enters { .. }
             | Observation::Leaves { .. }
@@ -148,7 +148,7 @@ impl Crew {
             | Observation::Ends { .. } => false,
         };
         if by_another {
-            self.forgets_robbery(actor.main(), |_| true);
+            self.forgets_deletions(actor.main(), |_| true);
         }
         if **what.subject() == *self.lock && !self.is_dead(actor) {
             self.stands(actor, what);
@@ -185,15 +185,15 @@ impl Crew {
     fn has_claim(&self, actor: ActorId) -> bool {
         let has = |(other, how): (&ActorId, &Standing)| other.main() == actor && *how != Standing::Waits;
         let holds = |(other, how): (&ActorId, &Standing)| {
-            other.main() != actor && *how == Standing::Holds && !self.is_robbed(*other)
+            other.main() != actor && *how == Standing::Holds && !self.lost_to_administrator(*other)
         };
         self.standing.iter().any(has) || !self.standing.iter().any(holds)
     }
 
     /// One thread has one znode at a time.
-    fn forgets_robbery(&mut self, actor: ActorId, of: impl Fn(&Text) -> bool) {
+    fn forgets_deletions(&mut self, actor: ActorId, of: impl Fn(&Text) -> bool) {
         if !self.threaded.contains(&actor) {
-            self.robbed.retain(|(robbed, node), _| *robbed != actor || !of(node));
+            self.deleted_externally.retain(|(victim, node), _| *victim != actor || !of(node));
         }
     }
 
@@ -208,23 +208,27 @@ impl Crew {
     }
 
     /// Whose znode an administrator has deleted.
-    pub(crate) fn is_robbed(&self, actor: ActorId) -> bool {
-        self.robbed.iter().any(|((robbed, _), loss)| *robbed == actor.main() && *loss != Loss::ToAnActor)
+    pub(crate) fn lost_to_administrator(&self, actor: ActorId) -> bool {
+        self.deleted_externally
+            .iter()
+            .any(|((victim, _), loss)| *victim == actor.main() && *loss != Loss::ToAnActor)
     }
 
     /// Who has lost by it a claim to the lock: what comes of that is excused.
     pub(crate) fn lost_its_claim(&self, actor: ActorId) -> bool {
-        self.robbed.iter().any(|((robbed, _), loss)| *robbed == actor.main() && *loss == Loss::OfTheLock)
+        self.deleted_externally
+            .iter()
+            .any(|((victim, _), loss)| *victim == actor.main() && *loss == Loss::OfTheLock)
     }
 
     /// Who has lost any znode by the hand of another.
     pub(crate) fn lost_a_znode(&self, actor: ActorId) -> bool {
-        self.robbed.keys().any(|(robbed, _)| *robbed == actor)
+        self.deleted_externally.keys().any(|(victim, _)| *victim == actor)
     }
 
     /// Whether it was this znode that another has deleted: another one may stand for the attempt as well.
-    pub(crate) fn is_robbed_of(&self, actor: ActorId, node: &Text) -> bool {
-        self.robbed.contains_key(&(actor.main(), node.clone()))
+    pub(crate) fn lost_to_another(&self, actor: ActorId, node: &Text) -> bool {
+        self.deleted_externally.contains_key(&(actor.main(), node.clone()))
     }
 
     /// Whether a session is, or was, an actor's.

@@ -9,7 +9,7 @@
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
 //! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
 //! | `polling` | who asks the same again and again |
-//! | `context` | who is alive, who stands how to a lock, who was robbed: what promises know in common |
+//! | `context` | who is alive, who stands how to a lock, who lost its znode: what promises know in common |
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
 //! | `promises` | the promises there are |
 //! | `pulse` | who acts, for whoever waits for a step that never ends |

@@ -5,7 +5,7 @@
 //! | `course` | what the lives of one run share: the monitor, their sessions, what is under way |
 //! | `actor` | a life's session and its probe, as the trial's code sees them |
 //! | `lives` | client processes and the lives they have |
-//! | `ground` | the trial's znodes: made, looked at, and removed |
+//! | `znode_setup` | the trial's znodes: made, looked at, and removed |
 //! | `rest` | when a run is over, and what is left then |
 //!
 //! **What can be known.** A client process knows what it does, and what reaches the resource; it does not know when a
@@ -44,9 +44,9 @@
 
 mod actor;
 mod course;
-mod ground;
 mod lives;
 mod rest;
+mod znode_setup;
 
 use super::Target;
 use crate::BadInput;
@@ -54,9 +54,9 @@ use crate::zoo::catalogued;
 use course::Course;
 #[cfg(feature = "serve")]
 pub(crate) use course::{chance, share};
-use ground::Ground;
 use std::time::{Duration, Instant};
 use zk_reports::{LIVE_SCHEMA, LiveReport};
+use znode_setup::ZnodeSetup;
 
 /// A run on a live ensemble.
 #[derive(Clone, Debug)]
@@ -107,13 +107,13 @@ async fn on_ground(
 ) -> Result<LiveReport, BadInput> {
     let asked = Duration::from_millis(target.scenario.session_timeout_ms.into());
     let began = Instant::now();
-    let mut ground = Ground::connect(&run.connect, asked, PATIENCE.min(run.time_limit)).await?;
-    ground.prepare(&target.trial.setup).await?;
+    let mut setup = ZnodeSetup::connect(&run.connect, asked, PATIENCE.min(run.time_limit)).await?;
+    setup.prepare(&target.trial.setup).await?;
     let work = target.scenario.work_ms.map(|ms| Duration::from_millis(ms.into()));
-    let course = Course::new(target.trial.owed(), &run.connect, asked, work, &ground);
-    let ran_out = rest::run(&course, &target.trial, run, &mut ground, progress).await;
+    let course = Course::new(target.trial.owed(), &run.connect, asked, work, &setup);
+    let ran_out = rest::run(&course, &target.trial, run, &mut setup, progress).await;
     course.end().await;
-    let left = ground.clean().await;
+    let left = setup.clean().await;
     let outcome = course.monitor.finish();
     let about = target.trial.about;
     let cleaned = left.as_ref().err().map(|why| format!("the trial's znodes could not be removed: {why}"));

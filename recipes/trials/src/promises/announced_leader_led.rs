@@ -1,6 +1,6 @@
 //! `announced-leader-led`.
 
-use super::{Crew, below, broken};
+use super::{SessionTracker, below, broken};
 use crate::event::{Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
@@ -15,7 +15,7 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AnnouncedLeaderLed {
     election: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
     /// The candidates' znodes that exist, oldest first, and whose they are.
     queue: Vec<(Text, SessionId)>,
     /// By which znodes somebody was elected.
@@ -25,12 +25,17 @@ pub struct AnnouncedLeaderLed {
 impl AnnouncedLeaderLed {
     /// For one election.
     pub fn of(election: &'static str) -> Self {
-        AnnouncedLeaderLed { election, crew: Crew::of(election), queue: Vec::new(), elected: BTreeSet::new() }
+        AnnouncedLeaderLed {
+            election,
+            tracker: SessionTracker::of(election),
+            queue: Vec::new(),
+            elected: BTreeSet::new(),
+        }
     }
 
     fn announced(&self, by: SessionId, found: &mut Vec<Finding>) {
         // Whoever made the znode has announced nobody.
-        if !self.crew.knows(by) {
+        if !self.tracker.knows(by) {
             return;
         }
         match self.queue.first() {
@@ -54,7 +59,7 @@ impl Promise for AnnouncedLeaderLed {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        self.crew.see(event);
+        self.tracker.see(event);
         match event {
             Event::Is(Fact::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.election, path) =>
@@ -75,7 +80,7 @@ impl Promise for AnnouncedLeaderLed {
                     && below(self.election, node)
                 {
                     let owner = self.queue.iter().find(|(queued, _)| **queued == *node);
-                    let owner = owner.and_then(|(_, session)| self.crew.live.get(session));
+                    let owner = owner.and_then(|(_, session)| self.tracker.live.get(session));
                     match self.elected.contains(node) {
                         // Who leads knows that.
                         true => found.extend((owner != Some(&actor.main())).then_some(Finding::Tested)),

@@ -12,7 +12,7 @@
 //! One that makes its znode again in a new session, and has not passed, gathers as before. Where a round has begun since,
 //! nobody can tell which one it is in: then nothing is judged any more.
 
-use super::{Crew, below, broken, within};
+use super::{SessionTracker, below, broken, within};
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Assumption, Finding, Promise, Rest, Terms};
 use crate::words::{self, Word};
@@ -26,10 +26,10 @@ struct Rounds {
     /// How many a round needs.
     size: i64,
     /// An administrator has changed what is no member's.
-    shaken: bool,
+    tainted: bool,
     /// Since the last round began, one has died whose znode he had deleted.
-    robbed: bool,
-    crew: Crew,
+    deleted_externally: bool,
+    tracker: SessionTracker,
     /// Whose session lives, crashed or not.
     members: BTreeMap<ActorId, Member>,
     /// How many were registered for the round that gathers and have died since.
@@ -37,7 +37,7 @@ struct Rounds {
     /// Who had not passed when its session ended, and may go on in another one.
     may_return: BTreeMap<ActorId, Fell>,
     /// Nothing is judged any more.
-    tainted: bool,
+    ambiguous: bool,
     /// Who was the last to leave, and the round, if no other has begun since.
     left: Option<(u32, ActorId)>,
 }
@@ -49,8 +49,8 @@ struct Member {
     /// Of those who are registered for the round that gathers, so many were at one time, itself among them.
     beside: i64,
     /// An administrator has deleted its znode, and it has not made a new one to enter by, or arrived again.
-    robbed: bool,
-    /// It was robbed and has registered anew: if a round ran that it missed, those of that may wait for it as they leave.
+    deleted_externally: bool,
+    /// It has lost its znode to him and has registered anew: if a round ran that it missed, those of that may wait for it as they leave.
     missed: bool,
     /// The round whose first member passed while this one was registered. Numbers begin anew when nobody is in one.
     round: Option<u32>,
@@ -61,7 +61,7 @@ impl Member {
         place: Place::Arriving,
         registered: false,
         beside: 0,
-        robbed: false,
+        deleted_externally: false,
         missed: false,
         round: None,
     };
@@ -91,9 +91,9 @@ enum Place {
 
 /// What somebody has just done.
 enum Step {
-    /// Passes as the first of a round, with so many registered, itself among them; and somebody who is inside still. `robbed`:
+    /// Passes as the first of a round, with so many registered, itself among them; and somebody who is inside still. `externally`:
     /// an administrator has deleted the znode of one that would be registered.
-    Opens { actor: ActorId, with: i64, inside: Option<ActorId>, robbed: bool, follows: bool },
+    Opens { actor: ActorId, with: i64, inside: Option<ActorId>, externally: bool, follows: bool },
     /// Passes after the first, though somebody of the round has left already.
     Joins { actor: ActorId, left: Option<ActorId> },
     /// Has left, though somebody of the round has not asked to. `beside`: another of the round is there, or has left.
@@ -102,20 +102,31 @@ enum Step {
 
 impl Rounds {
     fn of(parent: &'static str) -> Rounds {
-        let crew = Crew::of(parent);
+        let tracker = SessionTracker::of(parent);
         let (members, may_return) = (BTreeMap::new(), BTreeMap::new());
-        let (shaken, robbed, tainted) = (false, false, false);
-        Rounds { parent, size: 0, shaken, robbed, crew, members, fallen: 0, may_return, tainted, left: None }
+        let (tainted, deleted_externally, ambiguous) = (false, false, false);
+        Rounds {
+            parent,
+            size: 0,
+            tainted,
+            deleted_externally,
+            tracker,
+            members,
+            fallen: 0,
+            may_return,
+            ambiguous,
+            left: None,
+        }
     }
 
     fn see(&mut self, event: &Event) -> Option<Step> {
-        self.take_note(event).filter(|_| !self.tainted)
+        self.take_note(event).filter(|_| !self.ambiguous)
     }
 
     fn take_note(&mut self, event: &Event) -> Option<Step> {
-        self.crew.see(event);
+        self.tracker.see(event);
         match event {
-            Event::Says { actor, .. } if self.crew.is_dead(*actor) => None,
+            Event::Says { actor, .. } if self.tracker.is_dead(*actor) => None,
             Event::Says { actor, what } => match what.told()? {
                 (what, about, number) if about == self.parent => self.hear(*actor, what, number),
                 _ => None,
@@ -127,7 +138,7 @@ impl Rounds {
                     let fell = if member.registered { Fell::Registered } else { Fell::Unregistered };
                     self.may_return.insert(*actor, fell);
                 }
-                self.robbed |= member.robbed;
+                self.deleted_externally |= member.deleted_externally;
                 None
             }
             Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.parent, path) => {
@@ -138,13 +149,13 @@ impl Rounds {
                 if within(self.parent, path) && *by != SessionId::NONE =>
             {
                 self.register(*owner, false);
-                if !self.crew.knows(*by) {
-                    self.rob(*owner);
+                if !self.tracker.knows(*by) {
+                    self.delete_externally(*owner);
                 }
                 None
             }
             Event::Is(Fact::NodeWritten { path, by, owner, .. }) if within(self.parent, path) => {
-                self.shaken |= *owner == SessionId::NONE && !self.crew.knows(*by);
+                self.tainted |= *owner == SessionId::NONE && !self.tracker.knows(*by);
                 None
             }
             Event::Is(Fact::Finished { actor, .. }) => {
@@ -158,7 +169,7 @@ impl Rounds {
     /// One that is no member makes a znode: in a new session, it may go on as one.
     fn return_as_member(&mut self, actor: ActorId) {
         match self.may_return.remove(&actor) {
-            Some(Fell::Before) => self.tainted = true,
+            Some(Fell::Before) => self.ambiguous = true,
             Some(fell) => {
                 self.fallen -= i64::from(fell == Fell::Registered);
                 self.members.insert(actor, Member::ARRIVING);
@@ -168,33 +179,33 @@ impl Rounds {
     }
 
     /// An administrator has deleted a znode.
-    fn rob(&mut self, owner: SessionId) {
-        self.shaken |= owner == SessionId::NONE;
-        let actor = self.crew.live.get(&owner);
+    fn delete_externally(&mut self, owner: SessionId) {
+        self.tainted |= owner == SessionId::NONE;
+        let actor = self.tracker.live.get(&owner);
         if let Some(member) = actor.and_then(|actor| self.members.get_mut(actor)) {
-            member.robbed = true;
+            member.deleted_externally = true;
         }
     }
 
     /// Whether an administrator has deleted the znode of this one.
-    fn is_robbed(&self, actor: ActorId) -> bool {
-        self.members.get(&actor).is_some_and(|member| member.robbed)
+    fn lost_to_administrator(&self, actor: ActorId) -> bool {
+        self.members.get(&actor).is_some_and(|member| member.deleted_externally)
     }
 
     /// What breaks a promise and may come of his doing.
     fn broken(&self, what: String, by_him: bool) -> Finding {
-        broken(what, (self.shaken || by_him).then_some(Assumption::NoAdministrator))
+        broken(what, (self.tainted || by_him).then_some(Assumption::NoAdministrator))
     }
 
     fn register(&mut self, owner: SessionId, registered: bool) {
-        if let Some(actor) = self.crew.live.get(&owner).copied() {
+        if let Some(actor) = self.tracker.live.get(&owner).copied() {
             if registered && !self.members.contains_key(&actor) {
                 self.return_as_member(actor);
             }
             self.members.entry(actor).and_modify(|member| {
-                if registered && member.robbed && member.place == Place::Arriving {
+                if registered && member.deleted_externally && member.place == Place::Arriving {
                     // Anew, for the round that gathers now.
-                    (member.robbed, member.missed, member.round) = (false, true, None);
+                    (member.deleted_externally, member.missed, member.round) = (false, true, None);
                 }
                 member.registered = registered;
             });
@@ -244,22 +255,23 @@ impl Rounds {
 
     fn opens(&mut self, actor: ActorId) -> Step {
         let inside = self.passed();
-        let robbed = self.robbed || self.members.values().any(|member| member.robbed);
+        let externally =
+            self.deleted_externally || self.members.values().any(|member| member.deleted_externally);
         // Who has gone before another came was never there with it.
         let beside = self.members.get(&actor).map_or(0, |member| member.beside);
         let with = beside.min(self.gathered() + self.fallen);
-        if self.is_robbed(actor) {
+        if self.lost_to_administrator(actor) {
             // Which round it was in nobody can tell: it may come late, when those of another one gather.
-            return Step::Opens { actor, with, inside, robbed, follows: false };
+            return Step::Opens { actor, with, inside, externally, follows: false };
         }
         let round = self.members.values().filter_map(|member| member.round).max().map_or(0, |last| last + 1);
         for member in self.members.values_mut().filter(|member| member.gathers()) {
             member.round = Some(round);
         }
-        (self.fallen, self.robbed) = (0, false);
+        (self.fallen, self.deleted_externally) = (0, false);
         self.may_return.values_mut().for_each(|fell| *fell = Fell::Before);
         let follows = self.left.take().is_some();
-        Step::Opens { actor, with, inside, robbed, follows }
+        Step::Opens { actor, with, inside, externally, follows }
     }
 
     /// How many are registered for the round that gathers.
@@ -268,13 +280,13 @@ impl Rounds {
     }
 
     fn live(&self) -> impl Iterator<Item = (ActorId, Member)> {
-        self.members.iter().map(|(a, m)| (*a, *m)).filter(|(a, _)| !self.crew.is_dead(*a))
+        self.members.iter().map(|(a, m)| (*a, *m)).filter(|(a, _)| !self.tracker.is_dead(*a))
     }
 
     /// One of these who live; one whose znode an administrator has deleted only if there is no other.
     fn one(&self, of: impl Fn(&Member) -> bool) -> Option<ActorId> {
         let those = self.live().filter(|(_, member)| of(member));
-        those.min_by_key(|(_, member)| member.robbed).map(|(actor, _)| actor)
+        those.min_by_key(|(_, member)| member.deleted_externally).map(|(actor, _)| actor)
     }
 
     /// Somebody who lives, has passed, and has not asked to leave.
@@ -317,10 +329,12 @@ impl Promise for EntersTogether {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(Step::Opens { actor, with, robbed, .. }) = self.0.see(event) {
+        if let Some(Step::Opens { actor, with, externally, .. }) = self.0.see(event) {
             let (parent, size) = (self.0.parent, self.0.size);
             if with < size {
-                found.push(self.0.broken(format!("{actor} passes {parent} with {with} of {size}"), robbed));
+                found.push(
+                    self.0.broken(format!("{actor} passes {parent} with {with} of {size}"), externally),
+                );
             } else if size > 1 {
                 found.push(Finding::Tested);
             }
@@ -346,11 +360,11 @@ impl Promise for LeavesTogether {
         match self.0.see(event) {
             Some(Step::Leaves { actor, inside: Some(other), .. }) => {
                 let what = format!("{actor} has left {parent} while {other} has not asked to");
-                found.push(self.0.broken(what, self.0.is_robbed(other)));
+                found.push(self.0.broken(what, self.0.lost_to_administrator(other)));
             }
             Some(Step::Joins { actor, left: Some(other) }) => {
                 let what = format!("{actor} passes {parent} though {other} has left already");
-                found.push(self.0.broken(what, self.0.is_robbed(actor)));
+                found.push(self.0.broken(what, self.0.lost_to_administrator(actor)));
             }
             Some(Step::Leaves { beside: true, .. }) => found.push(Finding::Tested),
             Some(
@@ -382,8 +396,8 @@ impl Promise for RoundsDoNotMix {
                 Some(other) => {
                     let what =
                         format!("{actor} begins a round at {} while {other} is in another", self.0.parent);
-                    // Who was robbed as it gathered is not counted to the round that it comes to be in.
-                    let by_him = self.0.is_robbed(other) || self.0.is_robbed(actor);
+                    // Who lost its znode to him as it gathered is not counted to the round that it comes to be in.
+                    let by_him = self.0.lost_to_administrator(other) || self.0.lost_to_administrator(actor);
                     found.push(self.0.broken(what, by_him));
                 }
                 None => found.extend((follows && self.0.size > 1).then_some(Finding::Tested)),
@@ -415,7 +429,7 @@ impl Promise for BarrierOpens {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        if self.0.tainted {
+        if self.0.ambiguous {
             return;
         }
         let stuck: Vec<_> = self.0.live().filter(|(actor, _)| rest.unfinished.contains(actor)).collect();
@@ -424,7 +438,7 @@ impl Promise for BarrierOpens {
         let runs = |round: Option<u32>| {
             stuck.iter().any(|(_, m)| m.place == Place::Inside && (round == m.round || round.is_none()))
         };
-        let robbed = stuck.iter().any(|(_, member)| member.robbed || member.missed);
+        let externally = stuck.iter().any(|(_, member)| member.deleted_externally || member.missed);
         for (actor, member) in &stuck {
             let what = match member.place {
                 Place::Arriving if member.round.is_some() => "to enter a round that runs",
@@ -432,7 +446,9 @@ impl Promise for BarrierOpens {
                 Place::Leaving if !runs(member.round) => "to leave, as all others do",
                 Place::Arriving | Place::Inside | Place::Leaving => continue,
             };
-            found.push(self.0.broken(format!("{actor} waits for ever at {} {what}", self.0.parent), robbed));
+            found.push(
+                self.0.broken(format!("{actor} waits for ever at {} {what}", self.0.parent), externally),
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `exclusion-among-live-sessions`.
 
-use super::{Crew, broken};
+use super::{SessionTracker, broken};
 use crate::context::Standing;
 use crate::event::{ActorId, Event};
 use crate::promise::{Assumption, Finding, Promise, Terms};
@@ -11,35 +11,35 @@ use crate::promise::{Assumption, Finding, Promise, Terms};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAmongLiveSessions {
     lock: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
 }
 
 impl ExclusionAmongLiveSessions {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        ExclusionAmongLiveSessions { lock, crew: Crew::of(lock) }
+        ExclusionAmongLiveSessions { lock, tracker: SessionTracker::of(lock) }
     }
 
     /// It holds it, alone or as one of several.
     fn holds(&self, actor: ActorId, how: Standing, found: &mut Vec<Finding>) {
-        let others = || self.crew.standing.iter().filter(|(other, _)| **other != actor);
+        let others = || self.tracker.standing.iter().filter(|(other, _)| **other != actor);
         let against = |standing: Standing| match standing {
             Standing::Waits => false,
             Standing::Shares => how == Standing::Holds,
             Standing::Holds => true,
         };
         let holders = others().filter(|(_, standing)| against(**standing)).map(|(other, _)| *other);
-        // A holder that nobody robbed leaves no excuse but that of the newcomer.
-        match holders.max_by_key(|other| !self.crew.lost_its_claim(*other)) {
+        // A holder that has lost nothing to an administrator leaves no excuse but that of the newcomer.
+        match holders.max_by_key(|other| !self.tracker.lost_its_claim(*other)) {
             Some(other) => {
-                let robbed = self.crew.lost_its_claim(actor) || self.crew.lost_its_claim(other);
-                let word = |actor| match self.crew.standing.get(actor) {
+                let is_his = self.tracker.lost_its_claim(actor) || self.tracker.lost_its_claim(other);
+                let word = |actor| match self.tracker.standing.get(actor) {
                     Some(Standing::Shares) => "shares",
                     Some(Standing::Holds | Standing::Waits) | None => "holds",
                 };
                 let (one, two) = (word(&actor), word(&other));
                 let what = format!("{actor} {one} {} while {other} still {two} it", self.lock);
-                found.push(broken(what, robbed.then_some(Assumption::NoAdministrator)));
+                found.push(broken(what, is_his.then_some(Assumption::NoAdministrator)));
             }
             // Those who share it do not exclude each other.
             None if how == Standing::Holds && others().next().is_some() => found.push(Finding::Tested),
@@ -61,12 +61,12 @@ impl Promise for ExclusionAmongLiveSessions {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let Event::Says { actor, .. } = event else {
-            self.crew.see(event);
+            self.tracker.see(event);
             return;
         };
-        let before = self.crew.standing.get(actor).copied();
-        self.crew.see(event);
-        match (before, self.crew.standing.get(actor).copied()) {
+        let before = self.tracker.standing.get(actor).copied();
+        self.tracker.see(event);
+        match (before, self.tracker.standing.get(actor).copied()) {
             // Less than before is no news for others.
             (_, None | Some(Standing::Waits)) | (Some(Standing::Holds), _) => {}
             (before, Some(how)) if before == Some(how) => {}
@@ -154,24 +154,24 @@ mod tests {
     }
 
     #[test]
-    fn a_holder_robbed_by_an_administrator_is_an_excuse() {
+    fn a_holder_whose_znode_an_administrator_deletes_is_an_excuse() {
         let events =
             vec![opened(0), opened(1), granted(0), deleted("/lock/a-lock-0000000000", 99, 0), granted(1)];
         assert_eq!(broken_by(&judge(events))[0].1, Some(Assumption::NoAdministrator));
     }
 
     #[test]
-    fn a_waiter_robbed_just_before_its_grant_is_an_excuse_until_it_has_a_new_znode() {
-        let robbed = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
+    fn a_waiter_whose_znode_is_deleted_just_before_its_grant_is_an_excuse_until_it_has_a_new_znode() {
+        let deleted = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
         let both = vec![granted(1), granted(0)];
-        let found = judge([robbed.clone(), both.clone()].concat());
+        let found = judge([deleted.clone(), both.clone()].concat());
         assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
         let anew = vec![created("/lock/a-lock-0000000002", 0)];
-        assert_eq!(broken_by(&judge([robbed, anew, both].concat()))[0].1, None);
+        assert_eq!(broken_by(&judge([deleted, anew, both].concat()))[0].1, None);
     }
 
     #[test]
-    fn a_holder_robbed_by_another_actor_is_none() {
+    fn a_holder_whose_znode_another_actor_deletes_is_none() {
         let events =
             vec![opened(0), opened(1), granted(0), deleted("/lock/a-lock-0000000000", 1, 0), granted(1)];
         assert_eq!(broken_by(&judge(events))[0].1, None);

@@ -1,6 +1,6 @@
 //! `exclusion-at-fenced-resource`, `exclusion-at-unfenced-resource` and `exclusion-at-checked-resource`.
 
-use super::{Crew, broken};
+use super::{SessionTracker, broken};
 use crate::event::{ActorId, Event, Fact, Observation, Resource};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use zk_api::Text;
 pub struct ExclusionAtResource {
     lock: &'static str,
     at: At,
-    crew: Crew,
+    tracker: SessionTracker,
     /// Who asks for the lock.
     asking: BTreeSet<ActorId>,
     /// Who was granted the lock, in this order, from the last one who has written. Who loses its znode while it
@@ -78,7 +78,7 @@ impl ExclusionAtResource {
         ExclusionAtResource {
             lock,
             at,
-            crew: Crew::of(lock),
+            tracker: SessionTracker::of(lock),
             asking: BTreeSet::new(),
             order: Vec::new(),
             written: false,
@@ -90,18 +90,18 @@ impl ExclusionAtResource {
 
     fn effect(&mut self, event: &Event) -> Effect {
         // That one has its place already.
-        let was_robbed = match event {
+        let had_lost = match event {
             Event::Is(Fact::SessionClosed { actor, .. } | Fact::Crashed { actor }) => {
-                self.crew.lost_a_znode(*actor)
+                self.tracker.lost_a_znode(*actor)
             }
             Event::Is(_) | Event::Says { .. } => false,
         };
         if let Event::Is(Fact::SessionOpened { actor, .. }) = event
-            && self.crew.has_ended(*actor)
+            && self.tracker.has_ended(*actor)
         {
             self.renewed.insert(*actor);
         }
-        let dies = self.crew.see(event);
+        let dies = self.tracker.see(event);
         match event {
             Event::Says { actor, what } => self.hear(*actor, what),
             Event::Is(Fact::Wrote { resource, actor, accepted, .. }) if self.is_at(*resource) => {
@@ -116,7 +116,7 @@ impl ExclusionAtResource {
                 self.asking.retain(|other| other.main() != *actor);
             }
             Event::Is(fact) => {
-                if let Some(actor) = dies.filter(|_| !was_robbed).or(self.crew.loser(fact)) {
+                if let Some(actor) = dies.filter(|_| !had_lost).or(self.tracker.loser(fact)) {
                     // Of several threads one can have been granted it, as it stands before the others.
                     let asking = self.asking.iter().filter(|other| other.main() == actor);
                     asking.copied().collect::<Vec<_>>().into_iter().for_each(|actor| self.put_last(actor));
@@ -148,7 +148,7 @@ impl ExclusionAtResource {
 
     fn granted(&mut self, actor: ActorId, node: &Text, shares: bool) {
         self.renewed.remove(&actor.main());
-        let lost = self.crew.has_ended(actor) || self.crew.is_robbed_of(actor, node);
+        let lost = self.tracker.has_ended(actor) || self.tracker.lost_to_another(actor, node);
         let asked = self.asking.remove(&actor);
         let has_place = self.order.contains(&actor) || self.superseded.contains_key(&actor);
         // Who has lost it already has its place; and so has who held it alone and makes do with a share now.
@@ -201,10 +201,10 @@ impl ExclusionAtResource {
     fn excuse(&self, writer: ActorId) -> Option<Assumption> {
         match self.at {
             At::Fenced | At::Checked => None,
-            At::Unfenced if self.crew.has_ended(writer) || self.renewed.contains(&writer.main()) => {
+            At::Unfenced if self.tracker.has_ended(writer) || self.renewed.contains(&writer.main()) => {
                 Some(Assumption::NoActionAfterSessionEnd)
             }
-            At::Unfenced => self.crew.lost_its_claim(writer).then_some(Assumption::NoAdministrator),
+            At::Unfenced => self.tracker.lost_its_claim(writer).then_some(Assumption::NoAdministrator),
         }
     }
 }
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_holder_robbed_by_an_administrator_is_excused() {
+    fn a_live_holder_whose_znode_an_administrator_deletes_is_excused() {
         let found = findings(
             ExclusionAtResource::unfenced(LOCK),
             aba(Unfenced, true, vec![deleted("/lock/a-lock-0000000000", 99, 0)]),
@@ -347,11 +347,11 @@ mod tests {
     }
 
     #[test]
-    fn who_was_robbed_before_a_grant_and_dies_after_it_was_the_earlier_holder() {
-        let robbed = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
+    fn who_lost_its_znode_before_a_grant_and_dies_after_it_was_the_earlier_holder() {
+        let deleted = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
         let late = vec![granted_as(1, "/lock/b-lock-0000000001", None), closed(0), granted(0)];
         let writes = vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
-        let found = findings(ExclusionAtResource::unfenced(LOCK), [robbed, late, writes].concat());
+        let found = findings(ExclusionAtResource::unfenced(LOCK), [deleted, late, writes].concat());
         assert_eq!(broken_by(&found), []);
     }
 

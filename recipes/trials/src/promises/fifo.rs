@@ -1,6 +1,6 @@
 //! `fifo`.
 
-use super::{Crew, below, broken};
+use super::{SessionTracker, below, broken};
 use crate::event::{Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use zk_api::{SessionId, Text, sequence_of};
@@ -10,7 +10,7 @@ use zk_api::{SessionId, Text, sequence_of};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fifo {
     lock: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
     /// The ephemeral znodes below the lock that exist, lowest number first.
     queue: Vec<Text>,
     /// What the names of those have in them who do not only ask for a share.
@@ -25,7 +25,7 @@ impl Fifo {
 
     /// For one that is shared too: whoever wants it alone has this in the name of its znode.
     pub fn of_shared(lock: &'static str, exclusive: &'static str) -> Self {
-        Fifo { lock, crew: Crew::of(lock), queue: Vec::new(), exclusive }
+        Fifo { lock, tracker: SessionTracker::of(lock), queue: Vec::new(), exclusive }
     }
 }
 
@@ -37,7 +37,7 @@ impl Promise for Fifo {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        self.crew.see(event);
+        self.tracker.see(event);
         match event {
             Event::Is(Fact::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.lock, path) =>
@@ -51,7 +51,7 @@ impl Promise for Fifo {
                 self.queue.retain(|queued| queued != path);
             }
             Event::Says { actor, what: Observation::Shares { lock, node, .. } }
-                if **lock == *self.lock && !self.crew.is_dead(*actor) =>
+                if **lock == *self.lock && !self.tracker.is_dead(*actor) =>
             {
                 let Some(at) = self.queue.iter().position(|queued| queued == node) else { return };
                 match self.queue[..at].iter().find(|older| older.contains(self.exclusive)) {
@@ -67,7 +67,7 @@ impl Promise for Fifo {
                 }
             }
             Event::Says { actor, what: Observation::Granted { lock, node, .. } }
-                if **lock == *self.lock && !self.crew.is_dead(*actor) =>
+                if **lock == *self.lock && !self.tracker.is_dead(*actor) =>
             {
                 // A znode that is gone already says nothing of the order.
                 match self.queue.iter().position(|queued| queued == node) {

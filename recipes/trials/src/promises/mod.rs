@@ -95,7 +95,7 @@ pub use woken_when_due::WokenWhenDue;
 pub use zk_recipes::OnDisconnect;
 pub use zk_recipes::queue::Delivery;
 
-use crate::context::{Crew, below, parent, within};
+use crate::context::{SessionTracker, below, parent, within};
 use crate::event::ActorId;
 use crate::promise::{AnyPromise, Assumption, Finding, Subject, Violation};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,7 +1,7 @@
 //! `no-foreign-delete`.
 
 use super::revocation_heeded::UNLOCK;
-use super::{Crew, broken, within};
+use super::{SessionTracker, broken, within};
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoForeignDelete {
     lock: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
     /// By which znode a thread holds the lock, where several ask on one session.
     held: BTreeMap<ActorId, Text>,
     /// The contenders' znodes that somebody has asked to give back, if whoever has asked may delete them.
@@ -21,7 +21,7 @@ pub struct NoForeignDelete {
 impl NoForeignDelete {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        NoForeignDelete { lock, crew: Crew::of(lock), held: BTreeMap::new(), asked: None }
+        NoForeignDelete { lock, tracker: SessionTracker::of(lock), held: BTreeMap::new(), asked: None }
     }
 
     /// The same, but one that was asked to be given back may be taken.
@@ -33,7 +33,7 @@ impl NoForeignDelete {
     fn hear(&mut self, actor: ActorId, what: &Observation) {
         match what {
             Observation::Granted { lock, node, .. }
-                if **lock == *self.lock && self.crew.threaded.contains(&actor.main()) =>
+                if **lock == *self.lock && self.tracker.threaded.contains(&actor.main()) =>
             {
                 self.held.insert(actor, node.clone());
             }
@@ -52,9 +52,9 @@ impl NoForeignDelete {
 impl NoForeignDelete {
     /// It is an administrator; or he has deleted what it had there before, and it takes the next one's for its own.
     fn excuse(&self, path: &Text, by: SessionId) -> Option<Assumption> {
-        let is_his = match self.crew.live.get(&by) {
-            Some(actor) => self.crew.is_robbed_of(*actor, path),
-            None => !self.crew.knows(by),
+        let is_his = match self.tracker.live.get(&by) {
+            Some(actor) => self.tracker.lost_to_another(*actor, path),
+            None => !self.tracker.knows(by),
         };
         is_his.then_some(Assumption::NoAdministrator)
     }
@@ -76,7 +76,7 @@ impl Promise for NoForeignDelete {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let Event::Is(fact @ Fact::NodeDeleted { path, by, owner, .. }) = event else {
-            if let Some(dead) = self.crew.see(event) {
+            if let Some(dead) = self.tracker.see(event) {
                 self.held.retain(|actor, _| actor.main() != dead);
             }
             match event {
@@ -92,13 +92,13 @@ impl Promise for NoForeignDelete {
         };
         let was_asked = self.asked.as_mut().is_some_and(|asked| asked.remove(path));
         let excuse = self.excuse(path, *by);
-        if self.crew.victim(fact).is_some() {
-            self.crew.see(event);
+        if self.tracker.victim(fact).is_some() {
+            self.tracker.see(event);
         }
         if *by == SessionId::NONE || *owner == SessionId::NONE || !within(self.lock, path) {
             return;
         }
-        let [who, whose] = [by, owner].map(|session| self.crew.live.get(session));
+        let [who, whose] = [by, owner].map(|session| self.tracker.live.get(session));
         // Whose client has renewed its session still has the znodes of the former one.
         if by == owner || who.is_some() && who == whose {
             let holds = |(_, node): &(&ActorId, &Text)| *node == path;
@@ -108,7 +108,7 @@ impl Promise for NoForeignDelete {
                     found.push(broken(what, None));
                 }
                 // A session that was alone has nobody else's to delete.
-                None => found.extend((self.crew.opened.len() > 1).then_some(Finding::Tested)),
+                None => found.extend((self.tracker.opened.len() > 1).then_some(Finding::Tested)),
             }
         } else if was_asked {
             found.push(Finding::Tested);

@@ -1,6 +1,6 @@
 //! `one-woken-per-deletion`.
 
-use super::{Crew, broken, parent, within};
+use super::{SessionTracker, broken, parent, within};
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use zk_api::{EventType, SessionId, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OneWokenPerDeletion {
     lock: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
     /// Who had lost its znode when it was told of the last change of a path. Others are told of the same change later, where
     /// their server lags, and it may have another znode by then.
     excused: BTreeSet<(Text, ActorId)>,
@@ -31,7 +31,7 @@ impl OneWokenPerDeletion {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
         let (excused, nodes, lost) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        OneWokenPerDeletion { lock, crew: Crew::of(lock), excused, nodes, lost, there: None }
+        OneWokenPerDeletion { lock, tracker: SessionTracker::of(lock), excused, nodes, lost, there: None }
     }
 
     /// The same of deletions and of the list, but the last znode there wakes all, as at a double barrier that is left.
@@ -66,7 +66,7 @@ impl Promise for OneWokenPerDeletion {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(dead) = self.crew.see(event) {
+        if let Some(dead) = self.tracker.see(event) {
             self.lost.retain(|(actor, _)| *actor != dead.main());
         }
         if let Event::Is(Fact::NodeCreated { path, .. } | Fact::NodeWritten { path, .. }) = event {
@@ -86,7 +86,9 @@ impl Promise for OneWokenPerDeletion {
             }
             Event::Is(Fact::NodeDeleted { path, owner, .. }) => {
                 self.nodes.remove(path);
-                if let Some(owner) = self.crew.live.get(owner).filter(|owner| self.crew.is_robbed(**owner)) {
+                if let Some(owner) =
+                    self.tracker.live.get(owner).filter(|owner| self.tracker.lost_to_administrator(**owner))
+                {
                     let watched = self.nodes.iter().cloned().chain([self.lock.into()]);
                     self.lost.extend(watched.map(|path| (owner.main(), path)));
                 }
@@ -104,9 +106,11 @@ impl Promise for OneWokenPerDeletion {
                 };
                 // A watch of a session that has ended wakes nobody, removed or not.
                 let woken: Vec<ActorId> =
-                    woken.iter().copied().filter(|actor| !self.crew.is_dead(*actor)).collect();
+                    woken.iter().copied().filter(|actor| !self.tracker.is_dead(*actor)).collect();
                 for actor in &woken {
-                    if self.lost.remove(&(actor.main(), path.clone())) || self.crew.is_robbed(*actor) {
+                    if self.lost.remove(&(actor.main(), path.clone()))
+                        || self.tracker.lost_to_administrator(*actor)
+                    {
                         self.excused.insert((path.clone(), *actor));
                     }
                 }
@@ -192,10 +196,10 @@ mod tests {
 
     #[test]
     fn what_an_administrator_has_taken_from_others_excuses_no_herd() {
-        let robbed = vec![opened(0), opened(1), deleted(B, 99, 1)];
+        let deleted = vec![opened(0), opened(1), deleted(B, 99, 1)];
         let new = vec![created("/lock/b-lock-0000000003", 1)];
         for (before, woken) in [(vec![], [2, 3].as_slice()), (vec![], &[1, 2, 3]), (new, &[1, 2])] {
-            let events = [robbed.clone(), before, vec![fired(A, NodeDeleted, woken)]].concat();
+            let events = [deleted.clone(), before, vec![fired(A, NodeDeleted, woken)]].concat();
             assert_eq!(broken_by(&findings(OneWokenPerDeletion::of(LOCK), events))[0].1, None, "{woken:?}");
         }
     }

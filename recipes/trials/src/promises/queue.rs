@@ -4,7 +4,7 @@
 //! ephemeral znode is none. A producer *puts* a
 //! payload with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
 
-use super::{Crew, below, broken_at, broken_for, parent};
+use super::{SessionTracker, below, broken_at, broken_for, parent};
 use crate::event::{ActorId, End, Event, Fact};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
@@ -35,16 +35,16 @@ enum Step<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Ears {
     items: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
 }
 
 impl Ears {
     fn of(items: &'static str) -> Ears {
-        Ears { items, crew: Crew::of(items) }
+        Ears { items, tracker: SessionTracker::of(items) }
     }
 
     fn hear<'a>(&mut self, event: &'a Event) -> Option<Step<'a>> {
-        if let Some(dead) = self.crew.see(event) {
+        if let Some(dead) = self.tracker.see(event) {
             return Some(Step::Ends(dead));
         }
         match event {
@@ -130,7 +130,7 @@ impl Promise for NothingLost {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Event::Is(Fact::NodeDeleted { path, by, .. }) = event
             && *by != SessionId::NONE
-            && !self.ears.crew.knows(*by)
+            && !self.ears.tracker.knows(*by)
             && let Some(item) = self.pending.take(path)
         {
             self.removed.insert(item);
@@ -215,7 +215,7 @@ impl TakenOnce {
                 those.for_each(|taker| taker.before = true);
             }
             Event::Is(Fact::SessionClosed { actor, .. }) if self.delivery == Delivery::AtLeastOnce => {
-                let was_last = self.ears.crew.is_dead(*actor);
+                let was_last = self.ears.tracker.is_dead(*actor);
                 self.takers.retain(|_, taker| taker.actor.main() != *actor || !(was_last || taker.before));
             }
             Event::Is(_) | Event::Says { .. } => {}
@@ -238,7 +238,7 @@ impl Promise for TakenOnce {
                 self.payloads.insert(item.clone(), payload.clone());
             }
             Some(Step::Takes(actor, item)) => {
-                let dead = |actor| self.ears.crew.is_dead(actor) && self.delivery == Delivery::AtLeastOnce;
+                let dead = |actor| self.ears.tracker.is_dead(actor) && self.delivery == Delivery::AtLeastOnce;
                 let Some(payload) = self.payloads.get(item) else { return };
                 if dead(actor) {
                     return;
@@ -347,7 +347,7 @@ impl Promise for TakesInOrder {
                     may_have.remove(&actor);
                 }
             }
-            Some(Step::Takes(actor, item)) if !self.ears.crew.is_dead(actor) => {
+            Some(Step::Takes(actor, item)) if !self.ears.tracker.is_dead(actor) => {
                 self.takes(actor, item, found)
             }
             Some(Step::Ends(actor) | Step::IsDone(actor)) => {

@@ -1,6 +1,6 @@
 //! `sharers-meet`.
 
-use super::{Crew, below, broken};
+use super::{SessionTracker, below, broken};
 use crate::context::Standing;
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise, Terms};
@@ -14,7 +14,7 @@ pub struct SharersMeet {
     lock: &'static str,
     /// What the names of those have in them who want it alone; that of everybody, where names do not tell.
     exclusive: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
     /// Who has a znode there by which it asks for a share, or has one.
     sharing: BTreeSet<ActorId>,
     /// Who asked for a share when this znode, which had one, was deleted, and asks still. That a deletion has woken somebody
@@ -26,7 +26,7 @@ impl SharersMeet {
     /// For one lock; whoever wants it alone has `exclusive` in the name of its znode.
     pub fn of(lock: &'static str, exclusive: &'static str) -> Self {
         let (sharing, asked) = (BTreeSet::new(), BTreeMap::new());
-        SharersMeet { lock, exclusive, crew: Crew::of(lock), sharing, asked }
+        SharersMeet { lock, exclusive, tracker: SessionTracker::of(lock), sharing, asked }
     }
 
     /// For one whose znodes do not tell who wants it alone: nobody is known to wait for a sharer.
@@ -37,7 +37,7 @@ impl SharersMeet {
     fn learn(&mut self, fact: &Fact, found: &mut Vec<Finding>) {
         match fact {
             Fact::NodeCreated { path, owner, .. } if below(self.lock, path) => {
-                if let Some(actor) = self.crew.live.get(owner) {
+                if let Some(actor) = self.tracker.live.get(owner) {
                     match path.contains(self.exclusive) {
                         true => self.sharing.remove(actor),
                         false => self.sharing.insert(*actor),
@@ -45,7 +45,7 @@ impl SharersMeet {
                 }
             }
             Fact::NodeDeleted { path, owner, .. } if below(self.lock, path) => {
-                if let Some(actor) = self.crew.live.get(owner) {
+                if let Some(actor) = self.tracker.live.get(owner) {
                     self.sharing.remove(actor);
                 }
                 if !path.contains(self.exclusive) {
@@ -57,7 +57,7 @@ impl SharersMeet {
             {
                 let asked =
                     |actor: &&ActorId| self.asked.get(path).is_some_and(|asked| asked.contains(*actor));
-                let waits = |actor: &&ActorId| asked(actor) && !self.crew.is_robbed(**actor);
+                let waits = |actor: &&ActorId| asked(actor) && !self.tracker.lost_to_administrator(**actor);
                 let what = |actor| format!("{actor} waits for {path}, which only shares the lock as well");
                 found.extend(woken.iter().find(waits).map(|actor| broken(what(actor), None)));
             }
@@ -75,20 +75,22 @@ impl Promise for SharersMeet {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let sharers = |crew: &Crew| crew.standing.values().filter(|how| **how == Standing::Shares).count();
-        let before = sharers(&self.crew);
-        if let Some(dead) = self.crew.see(event) {
+        let sharers = |tracker: &SessionTracker| {
+            tracker.standing.values().filter(|how| **how == Standing::Shares).count()
+        };
+        let before = sharers(&self.tracker);
+        if let Some(dead) = self.tracker.see(event) {
             self.sharing.remove(&dead);
         }
         if let Event::Is(fact) = event {
             self.learn(fact, found);
         }
-        let standing = &self.crew.standing;
+        let standing = &self.tracker.standing;
         self.asked.retain(|_, asked| {
             asked.retain(|actor| standing.get(actor) == Some(&Standing::Waits));
             !asked.is_empty()
         });
-        let now = sharers(&self.crew);
+        let now = sharers(&self.tracker);
         found.extend((now > before && now > 1).then_some(Finding::Tested));
     }
 }

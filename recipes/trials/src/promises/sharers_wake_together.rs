@@ -1,6 +1,6 @@
 //! `sharers-wake-together`.
 
-use super::{Crew, below, broken, within};
+use super::{SessionTracker, below, broken, within};
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use zk_api::{EventType, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharersWakeTogether {
     lock: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
     /// What the names of those have in them who do not only ask for a share.
     exclusive: &'static str,
     /// Whose newest znode is such a one.
@@ -27,8 +27,8 @@ pub struct SharersWakeTogether {
 impl SharersWakeTogether {
     /// For one lock; whoever wants it alone has `exclusive` in the name of its znode.
     pub fn of(lock: &'static str, exclusive: &'static str) -> Self {
-        let crew = Crew::of(lock);
-        SharersWakeTogether { lock, crew, exclusive, alone: BTreeSet::new(), changed: None }
+        let tracker = SessionTracker::of(lock);
+        SharersWakeTogether { lock, tracker, exclusive, alone: BTreeSet::new(), changed: None }
     }
 }
 
@@ -41,13 +41,13 @@ impl Promise for SharersWakeTogether {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(dead) = self.crew.see(event) {
+        if let Some(dead) = self.tracker.see(event) {
             self.alone.remove(&dead);
         }
         match event {
             Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
                 self.changed = None;
-                if let Some(actor) = self.crew.live.get(owner) {
+                if let Some(actor) = self.tracker.live.get(owner) {
                     if path.contains(self.exclusive) {
                         self.alone.insert(*actor);
                     } else {
@@ -63,7 +63,7 @@ impl Promise for SharersWakeTogether {
             Event::Is(Fact::Fired { path, kind: EventType::NodeChildrenChanged, woken })
                 if **path == *self.lock =>
             {
-                let told = woken.iter().filter(|actor| !self.crew.is_dead(**actor)).count();
+                let told = woken.iter().filter(|actor| !self.tracker.is_dead(**actor)).count();
                 let what = format!("a change of the list of {path} woke {told} clients");
                 found.extend((told > 0).then(|| broken(what, None)));
             }
@@ -75,12 +75,12 @@ impl Promise for SharersWakeTogether {
                     | EventType::NodeChildrenChanged
                     | EventType::None => "a change",
                 };
-                let woken = || woken.iter().filter(|actor| !self.crew.is_dead(**actor));
+                let woken = || woken.iter().filter(|actor| !self.tracker.is_dead(**actor));
                 match (woken().count(), woken().any(|actor| self.alone.contains(actor))) {
                     (0, _) => {}
                     (1, _) | (_, false) => found.push(Finding::Tested),
                     (n, true) => {
-                        let others = || woken().filter(|actor| !self.crew.is_robbed(**actor));
+                        let others = || woken().filter(|actor| !self.tracker.lost_to_administrator(**actor));
                         let go_on = others().count() < 2 || !others().any(|actor| self.alone.contains(actor));
                         let excuse = go_on.then_some(Assumption::NoAdministrator);
                         let what =
@@ -135,15 +135,15 @@ mod tests {
 
     #[test]
     fn who_waits_on_without_its_znode_excuses_those_in_its_place_and_nobody_else() {
-        let robbed = |p: u16| {
+        let excuse = |p: u16| {
             let node = format!("/lock/x-write-000000000{p}");
             let waiting = (1..4).map(|p| created(&format!("/lock/x-write-000000000{p}"), p));
             let before = (0..4).map(opened).chain(waiting).chain([deleted(&node, 99, p), deleted(W, 0, 0)]);
             let events = before.chain([fired(W, NodeDeleted, &[1, 2])]).collect();
             broken_by(&findings(SharersWakeTogether::of(LOCK, "-write-"), events))[0].1
         };
-        assert_eq!(robbed(2), Some(Assumption::NoAdministrator));
-        assert_eq!(robbed(3), None);
+        assert_eq!(excuse(2), Some(Assumption::NoAdministrator));
+        assert_eq!(excuse(3), None);
     }
 
     #[test]

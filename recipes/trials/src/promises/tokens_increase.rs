@@ -1,6 +1,6 @@
 //! `tokens-increase`.
 
-use super::{Crew, broken};
+use super::{SessionTracker, broken};
 use crate::event::{Event, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use zk_api::Zxid;
@@ -12,7 +12,7 @@ use zk_api::Zxid;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TokensIncrease {
     lock: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
     /// The highest so far of exclusive grants.
     exclusive: Option<Zxid>,
     /// And of shared ones.
@@ -22,7 +22,7 @@ pub struct TokensIncrease {
 impl TokensIncrease {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        TokensIncrease { lock, crew: Crew::of(lock), exclusive: None, shared: None }
+        TokensIncrease { lock, tracker: SessionTracker::of(lock), exclusive: None, shared: None }
     }
 }
 
@@ -37,19 +37,20 @@ impl Promise for TokensIncrease {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        self.crew.see(event);
+        self.tracker.see(event);
         let Event::Says { actor, what } = event else { return };
         let (lock, token, shares) = match what {
             Observation::Granted { lock, token: Some(token), .. } => (lock, token, false),
             Observation::Shares { lock, token: Some(token), .. } => (lock, token, true),
             _ => return,
         };
-        if **lock == *self.lock && !self.crew.is_dead(*actor) {
+        if **lock == *self.lock && !self.tracker.is_dead(*actor) {
             match if shares { self.exclusive } else { self.exclusive.max(self.shared) } {
                 // Its own, of which it keeps a share.
                 Some(highest) if shares && *token == highest => {}
                 Some(highest) if *token <= highest => {
-                    let excuse = self.crew.is_robbed(*actor).then_some(Assumption::NoAdministrator);
+                    let excuse =
+                        self.tracker.lost_to_administrator(*actor).then_some(Assumption::NoAdministrator);
                     found.push(broken(format!("{actor} was given token {token} after {highest}"), excuse));
                 }
                 Some(_) => found.push(Finding::Tested),
@@ -97,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_grant_learnt_after_an_administrator_took_it_is_excused() {
-        let robbed = vec![opened(0), deleted("/lock/a-lock-0000000000", 99, 0)];
-        let found = findings(TokensIncrease::of(LOCK), [robbed, vec![grant(1, 6), grant(0, 5)]].concat());
+        let deleted = vec![opened(0), deleted("/lock/a-lock-0000000000", 99, 0)];
+        let found = findings(TokensIncrease::of(LOCK), [deleted, vec![grant(1, 6), grant(0, 5)]].concat());
         assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
     }
 

@@ -1,6 +1,6 @@
 //! `try-succeeds-uncontended`.
 
-use super::{Crew, below, broken, within};
+use super::{SessionTracker, below, broken, within};
 use crate::context::Standing;
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
@@ -15,7 +15,7 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TrySucceedsUncontended {
     lock: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
     /// The contenders' znodes that exist, and whose sessions they are of.
     nodes: BTreeMap<Text, SessionId>,
     /// Who tries and has been alone so far.
@@ -29,7 +29,14 @@ impl TrySucceedsUncontended {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
         let (nodes, alone, trying) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        TrySucceedsUncontended { lock, crew: Crew::of(lock), nodes, alone, trying, is_had: false }
+        TrySucceedsUncontended {
+            lock,
+            tracker: SessionTracker::of(lock),
+            nodes,
+            alone,
+            trying,
+            is_had: false,
+        }
     }
 
     /// Something may have kept those from it who try, if this one is among them or is none of them.
@@ -38,7 +45,7 @@ impl TrySucceedsUncontended {
     }
 
     fn owner(&self, session: SessionId) -> Option<ActorId> {
-        self.crew.live.get(&session).copied()
+        self.tracker.live.get(&session).copied()
     }
 }
 
@@ -51,7 +58,7 @@ impl Promise for TrySucceedsUncontended {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(dead) = self.crew.see(event) {
+        if let Some(dead) = self.tracker.see(event) {
             self.alone.remove(&dead);
             self.spoils(Some(dead.main()), true);
             self.trying.remove(&dead);
@@ -69,7 +76,7 @@ impl Promise for TrySucceedsUncontended {
                 self.is_had |= self.nodes.remove(path).is_some() && by != owner;
             }
             Event::Is(Fact::Fired { path, woken, .. }) if within(self.lock, path) => {
-                let waits = |actor: &&ActorId| self.crew.standing.get(*actor) == Some(&Standing::Waits);
+                let waits = |actor: &&ActorId| self.tracker.standing.get(*actor) == Some(&Standing::Waits);
                 let what = |actor| format!("{actor} only tries to take {}, and waits", self.lock);
                 found.extend(woken.iter().find(waits).map(|actor| broken(what(actor), None)));
             }
@@ -80,7 +87,7 @@ impl Promise for TrySucceedsUncontended {
                     self.trying.retain(|other| other.main() != *actor);
                 }
             }
-            Event::Says { actor, what } if !self.crew.is_dead(*actor) => match what {
+            Event::Says { actor, what } if !self.tracker.is_dead(*actor) => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => {
                     let is_own = |owner: &SessionId| self.owner(*owner) == Some(*actor);
                     let is_alone = self.nodes.values().all(is_own);
@@ -99,7 +106,8 @@ impl Promise for TrySucceedsUncontended {
                 Observation::Released { lock } if **lock == *self.lock => drop(self.trying.remove(actor)),
                 Observation::GivesUp { lock, .. } if **lock == *self.lock => {
                     let alone = self.alone.remove(actor);
-                    let excuse = self.crew.is_robbed(*actor).then_some(Assumption::NoAdministrator);
+                    let excuse =
+                        self.tracker.lost_to_administrator(*actor).then_some(Assumption::NoAdministrator);
                     let what = || format!("{actor} did not get {}, and was alone", self.lock);
                     found.extend(alone.then(|| broken(what(), excuse)));
                     if self.trying.remove(actor) && self.trying.is_empty() && !self.is_had && !alone {

@@ -1,6 +1,6 @@
 //! `woken-when-due`.
 
-use super::{Crew, below, broken_for, within};
+use super::{SessionTracker, below, broken_for, within};
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
@@ -13,7 +13,7 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WokenWhenDue {
     barrier: &'static str,
-    crew: Crew,
+    tracker: SessionTracker,
     /// The members' znodes.
     members: BTreeSet<Text>,
     /// Who waits to enter, how many a round needs, and whether so many have been there since it came.
@@ -23,8 +23,8 @@ pub struct WokenWhenDue {
 impl WokenWhenDue {
     /// For the barrier that is this znode.
     pub fn of(barrier: &'static str) -> Self {
-        let (crew, members, waiting) = (Crew::of(barrier), BTreeSet::new(), BTreeMap::new());
-        WokenWhenDue { barrier, crew, members, waiting }
+        let (tracker, members, waiting) = (SessionTracker::of(barrier), BTreeSet::new(), BTreeMap::new());
+        WokenWhenDue { barrier, tracker, members, waiting }
     }
 }
 
@@ -38,7 +38,7 @@ impl Promise for WokenWhenDue {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(dead) = self.crew.see(event) {
+        if let Some(dead) = self.tracker.see(event) {
             self.waiting.remove(&dead);
         }
         match event {

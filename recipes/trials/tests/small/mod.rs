@@ -45,7 +45,7 @@ enum Move {
     Drop(usize, bool),
     Crash(usize),
     /// An administrator deletes an ephemeral znode.
-    Rob(usize),
+    Delete(usize),
 }
 
 /// What came of one run.
@@ -61,9 +61,9 @@ pub fn run(trial: &Arc<Trial>, bounds: Bounds, seed: u64) -> Outcome {
 }
 
 /// The same, with an administrator who deletes so many ephemeral znodes.
-pub fn run_with(trial: &Arc<Trial>, bounds: Bounds, robberies: u8, seed: u64) -> Outcome {
+pub fn run_with(trial: &Arc<Trial>, bounds: Bounds, deletions: u8, seed: u64) -> Outcome {
     let mut run = Run::new(trial, bounds, seed);
-    run.robberies = robberies;
+    run.deletions = deletions;
     for actor in 0..run.actors.len() {
         run.poll(actor);
     }
@@ -83,7 +83,7 @@ struct Run {
     expiries: u8,
     drops: u8,
     crashes: u8,
-    robberies: u8,
+    deletions: u8,
 }
 
 impl Run {
@@ -117,7 +117,7 @@ impl Run {
             expiries: bounds.expiries,
             drops: bounds.drops,
             crashes: bounds.crashes,
-            robberies: 0,
+            deletions: 0,
         }
     }
 
@@ -156,8 +156,8 @@ impl Run {
                 faults.extend([Move::Drop(i, false), Move::Drop(i, true)]);
             }
         }
-        if self.robberies > 0 {
-            faults.extend((0..outside.server.ephemerals().len()).map(Move::Rob));
+        if self.deletions > 0 {
+            faults.extend((0..outside.server.ephemerals().len()).map(Move::Delete));
         }
         drop(outside);
         // Faults are over when nothing else moves.
@@ -196,8 +196,8 @@ impl Run {
                 self.actors[i] = None;
                 return self.judge();
             }
-            Move::Rob(at) => {
-                self.robberies -= 1;
+            Move::Delete(at) => {
+                self.deletions -= 1;
                 let (path, owner) = outside.server.ephemerals()[at].clone();
                 outside.server.delete(ADMINISTRATOR, &path).expect("it is there");
                 outside.tell();

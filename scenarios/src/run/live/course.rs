@@ -1,6 +1,6 @@
 //! What the lives of one run share.
 
-use super::ground::Ground;
+use super::znode_setup::ZnodeSetup;
 use crate::run::monitor::{At, Monitor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
@@ -51,16 +51,16 @@ impl Course {
         servers: &str,
         asked: Duration,
         work: [Duration; 2],
-        ground: &Ground,
+        setup: &ZnodeSetup,
     ) -> Arc<Course> {
         Arc::new(Course {
             monitor: Monitor::new(promises),
             runtime: Handle::current(),
             servers: servers.into(),
             asked,
-            timeout: ground.timeout(),
+            timeout: setup.timeout(),
             work,
-            nobody: ground.nobody(),
+            nobody: setup.nobody(),
             sessions: Mutex::default(),
             proving: Mutex::default(),
             under_way: AtomicUsize::new(0),

@@ -2,8 +2,8 @@
 
 use super::LiveRun;
 use super::course::Course;
-use super::ground::Ground;
 use super::lives::process;
+use super::znode_setup::ZnodeSetup;
 use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
@@ -36,18 +36,18 @@ pub(super) async fn run(
     course: &Arc<Course>,
     trial: &Arc<Trial>,
     run: &LiveRun,
-    ground: &mut Ground,
+    setup: &mut ZnodeSetup,
     progress: &mut (dyn FnMut(u64) + Send),
 ) -> Option<String> {
     let mut processes = JoinSet::new();
     for number in 0..run.clients {
         processes.spawn(process(course.clone(), trial.clone(), run.clone(), number));
     }
-    let over = until_over(course, run, ground, &mut processes, progress).await;
+    let over = until_over(course, run, setup, &mut processes, progress).await;
     // At the latest here: breaks wait for the proof that their actors lived.
     let lived = proven(course).await;
     let ran_out = match over {
-        Over::Done | Over::Still => judge_rest(course, ground, &lived).await.err(),
+        Over::Done | Over::Still => judge_rest(course, setup, &lived).await.err(),
         Over::Early(why) => Some(why),
     };
     // Dropped futures submit what they must, and it goes nowhere.
@@ -61,7 +61,7 @@ pub(super) async fn run(
 async fn until_over(
     course: &Arc<Course>,
     run: &LiveRun,
-    ground: &mut Ground,
+    setup: &mut ZnodeSetup,
     processes: &mut JoinSet<()>,
     progress: &mut (dyn FnMut(u64) + Send),
 ) -> Over {
@@ -86,7 +86,7 @@ async fn until_over(
             (still, since) = (now, Instant::now());
         } else if since.elapsed() >= STILL * course.timeout {
             // Behind a session that nobody here has, one may rightly wait; it will end, or the time limit will come.
-            if nobody_else(course, ground).await {
+            if nobody_else(course, setup).await {
                 return Over::Still;
             }
             since = Instant::now();
@@ -99,9 +99,9 @@ fn all_connected(course: &Course) -> bool {
 }
 
 /// Whether every ephemeral znode there is belongs to a session of this run that is not over.
-async fn nobody_else(course: &Course, ground: &mut Ground) -> bool {
+async fn nobody_else(course: &Course, setup: &mut ZnodeSetup) -> bool {
     let open: BTreeSet<SessionId> = course.open_sessions().into_iter().map(|(session, _)| session).collect();
-    match ground.look().await {
+    match setup.look().await {
         Ok(nodes) => nodes.iter().all(|(_, owner)| *owner == SessionId::NONE || open.contains(owner)),
         Err(_) => false,
     }
@@ -125,14 +125,14 @@ async fn proven(course: &Arc<Course>) -> Vec<(SessionId, ActorId)> {
 /// Fails if the ensemble does not tell what is left, or not of all.
 async fn judge_rest(
     course: &Course,
-    ground: &mut Ground,
+    setup: &mut ZnodeSetup,
     lived: &[(SessionId, ActorId)],
 ) -> Result<(), String> {
     let unfinished = course.monitor.unfinished();
     if !unfinished.iter().all(|actor| lived.iter().any(|(_, other)| other == actor)) {
         return Err("who had not ended lost its session at the very end".into());
     }
-    let nodes = ground.look().await.map_err(|why| format!("what is left could not be listed: {why}"))?;
+    let nodes = setup.look().await.map_err(|why| format!("what is left could not be listed: {why}"))?;
     course.monitor.at_rest(&Rest { unfinished, nodes, sessions: lived.to_vec() });
     Ok(())
 }

@@ -124,7 +124,7 @@ fn waiting_with_enough_others_breaks_it_and_waiting_for_others_does_not() {
 
 const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
 
-fn robs(p: u16) -> Vec<Event> {
+fn deletes_externally(p: u16) -> Vec<Event> {
     vec![deleted(&format!("/barrier/p{p}"), ADMIN, p)]
 }
 fn excuse(judge: impl Promise, events: &[Vec<Event>]) -> Option<Assumption> {
@@ -132,50 +132,55 @@ fn excuse(judge: impl Promise, events: &[Vec<Event>]) -> Option<Assumption> {
 }
 
 #[test]
-fn who_passes_without_one_that_was_robbed_is_excused_in_that_round_alone() {
-    assert_eq!(excuse(EntersTogether::of(B), &[robs(1), passes(0)]), HIS);
-    assert_eq!(excuse(EntersTogether::of(B), &[robs(1), vec![closed(1)], passes(0)]), HIS);
-    assert_eq!(excuse(EntersTogether::of(B), &[robs(1), passes(1), vec![closed(1)], passes(0)]), HIS);
+fn who_passes_without_one_whose_znode_was_deleted_is_excused_in_that_round_alone() {
+    assert_eq!(excuse(EntersTogether::of(B), &[deletes_externally(1), passes(0)]), HIS);
+    assert_eq!(excuse(EntersTogether::of(B), &[deletes_externally(1), vec![closed(1)], passes(0)]), HIS);
+    assert_eq!(
+        excuse(EntersTogether::of(B), &[deletes_externally(1), passes(1), vec![closed(1)], passes(0)]),
+        HIS
+    );
     // It is registered anew, and counts.
-    let again = with(&[robs(1), vec![created("/barrier/p1", 1)], passes(0)]);
+    let again = with(&[deletes_externally(1), vec![created("/barrier/p1", 1)], passes(0)]);
     assert_eq!(findings(EntersTogether::of(B), again), [Finding::Tested]);
     // Inside, which keeps nobody from entering; and in the round after that.
-    let first = [passes(0), passes(1), robs(1), leaves(0), leaves(1), arrives(0)];
+    let first = [passes(0), passes(1), deletes_externally(1), leaves(0), leaves(1), arrives(0)];
     assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), passes(0)]), None);
-    let first = [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)];
+    let first =
+        [deletes_externally(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)];
     assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), arrives(0), passes(0)]), None);
 }
 
 #[test]
-fn who_was_robbed_and_registers_anew_is_in_the_next_round() {
-    let missed = [passes(0), robs(1), leaves(0), arrives(0), vec![created("/barrier/p1", 1)]].concat();
+fn who_lost_its_znode_and_registers_anew_is_in_the_next_round() {
+    let missed =
+        [passes(0), deletes_externally(1), leaves(0), arrives(0), vec![created("/barrier/p1", 1)]].concat();
     let found = findings(EntersTogether::of(B), with(&[missed.clone(), passes(1), passes(0)]));
     assert_eq!(found, [Finding::Tested, Finding::Tested]);
     assert_eq!(excuse(LeavesTogether::of(B), &[missed, passes(1), passes(0), leaves(0)]), None);
 }
 
 #[test]
-fn who_leaves_behind_one_that_was_robbed_is_excused_and_behind_another_is_not() {
+fn who_leaves_behind_one_whose_znode_was_deleted_is_excused_and_behind_another_is_not() {
     let inside = [passes(0), passes(1)].concat();
-    assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), robs(1), leaves(0)]), HIS);
-    assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), robs(0), leaves(0)]), None);
+    assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), deletes_externally(1), leaves(0)]), HIS);
+    assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), deletes_externally(0), leaves(0)]), None);
     let third = [vec![opened(2)], arrives(2), passes(0), passes(1), passes(2)].concat();
-    assert_eq!(excuse(LeavesTogether::of(B), &[third, robs(1), leaves(0)]), None);
-    let late = [robs(1), passes(0), leaves(0), passes(1)].concat();
+    assert_eq!(excuse(LeavesTogether::of(B), &[third, deletes_externally(1), leaves(0)]), None);
+    let late = [deletes_externally(1), passes(0), leaves(0), passes(1)].concat();
     assert_eq!(broken_by(&findings(LeavesTogether::of(B), with(&[late]))), []);
-    assert_eq!(excuse(LeavesTogether::of(B), &[passes(0), robs(1), leaves(0), passes(1)]), HIS);
+    assert_eq!(excuse(LeavesTogether::of(B), &[passes(0), deletes_externally(1), leaves(0), passes(1)]), HIS);
 }
 
 #[test]
-fn a_round_may_begin_beside_one_that_was_robbed_and_beside_no_other() {
+fn a_round_may_begin_beside_one_whose_znode_was_deleted_and_beside_no_other() {
     let next = [leaves(0), arrives(0), passes(0)].concat();
     let inside = [passes(0), passes(1)].concat();
-    assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside.clone(), robs(1), next.clone()]), HIS);
-    assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside, robs(0), next]), None);
-    let late = [robs(1), passes(0), passes(1)];
+    assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside.clone(), deletes_externally(1), next.clone()]), HIS);
+    assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside, deletes_externally(0), next]), None);
+    let late = [deletes_externally(1), passes(0), passes(1)];
     assert_eq!(excuse(RoundsDoNotMix::of(B), &late), HIS);
-    // Who gathers as one that was robbed comes late is in the next round.
-    let counted = with(&[robs(0), passes(0), leaves(0), arrives(0), passes(1), passes(0)]);
+    // Who gathers as one that lost its znode to him comes late is in the next round.
+    let counted = with(&[deletes_externally(0), passes(0), leaves(0), arrives(0), passes(1), passes(0)]);
     for found in [findings(RoundsDoNotMix::of(B), counted.clone()), findings(EntersTogether::of(B), counted)]
     {
         assert_eq!(broken_by(found.get(1..).unwrap_or_default()), []);
@@ -183,15 +188,16 @@ fn a_round_may_begin_beside_one_that_was_robbed_and_beside_no_other() {
 }
 
 #[test]
-fn who_waits_is_excused_with_one_that_was_robbed_since_it_came() {
+fn who_waits_is_excused_with_one_whose_znode_was_deleted_since_it_came() {
     let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
     let waits = |events: &[_]| broken_by(&resting(BarrierOpens::of(B), with(events), &rest))[0].1;
-    assert_eq!(waits(&[robs(1)]), HIS);
+    assert_eq!(waits(&[deletes_externally(1)]), HIS);
     // As it leaves, for one that missed the round and is there again.
     let half = vec![says(0, "asks to leave"), deleted("/barrier/p0", 0, 0)];
-    assert_eq!(waits(&[passes(0), half, robs(1), vec![created("/barrier/p1", 1)]]), HIS);
+    assert_eq!(waits(&[passes(0), half, deletes_externally(1), vec![created("/barrier/p1", 1)]]), HIS);
     let round =
-        [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)].concat();
+        [deletes_externally(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)]
+            .concat();
     assert_eq!(waits(&[round, arrives(0), arrives(1)]), None);
 }
 

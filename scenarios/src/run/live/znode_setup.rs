@@ -7,7 +7,7 @@ use zk_api::{CreateMode, Data, Error, ErrorCode, Outcome, SessionId, Text, ZPath
 use zk_live::LiveClient;
 
 /// The trial's znodes, and a session of no actor to look after them.
-pub(super) struct Ground {
+pub(super) struct ZnodeSetup {
     servers: String,
     asked: Duration,
     zk: LiveClient,
@@ -20,17 +20,17 @@ pub(super) struct Ground {
 /// How long a server that was there may be away.
 const AWAY: Duration = Duration::from_secs(30);
 
-impl Ground {
+impl ZnodeSetup {
     /// Opens the session. Fails if there is none within so long.
     pub(super) async fn connect(
         servers: &str,
         asked: Duration,
         patience: Duration,
-    ) -> Result<Ground, BadInput> {
+    ) -> Result<ZnodeSetup, BadInput> {
         let zk = session(servers, asked, patience).await.map_err(|why| {
             BadInput::new(format!("--connect: {why} (within {:?}); does a ZooKeeper listen there?", patience))
         })?;
-        Ok(Ground { servers: servers.into(), asked, zk, own: Vec::new(), made: Vec::new() })
+        Ok(ZnodeSetup { servers: servers.into(), asked, zk, own: Vec::new(), made: Vec::new() })
     }
 
     /// The session timeout that the ensemble grants.

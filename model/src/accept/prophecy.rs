@@ -17,7 +17,7 @@ pub struct Commit {
 
 /// What is known beforehand.
 #[derive(Debug, Default)]
-pub struct Foresight {
+pub struct Prophecy {
     /// All transactions, in order.
     pub commits: Vec<Commit>,
     /// Which of them a request becomes.
@@ -34,10 +34,10 @@ pub struct Foresight {
     pub sessions: Vec<SessionId>,
 }
 
-impl Foresight {
+impl Prophecy {
     /// Of a record.
-    pub fn of(steps: &[Step]) -> Result<Foresight, Rejection> {
-        let mut it = Foresight::default();
+    pub fn of(steps: &[Step]) -> Result<Prophecy, Rejection> {
+        let mut it = Prophecy::default();
         let mut connects: BTreeMap<SessionId, usize> = BTreeMap::new();
         for (at, step) in steps.iter().enumerate() {
             match step {

@@ -30,7 +30,7 @@ const REFUSED_APART: u8 = 10;
 
 /// Shared by the client, the probe and the replay. Locked for moments, never while recipe code runs.
 #[derive(Debug)]
-pub struct Shell(Mutex<Inner>);
+pub struct ReplayRuntime(Mutex<Inner>);
 
 /// The place of the last checkpoint in a step.
 #[derive(Clone, Debug)]
@@ -122,10 +122,10 @@ impl std::fmt::Debug for SpawnedTask {
     }
 }
 
-impl Shell {
+impl ReplayRuntime {
     /// An actor that has done nothing yet.
-    pub fn new(life: Life, effects: bool, keys: bool, symmetry: bool, guids_fall: bool) -> Shell {
-        Shell(Mutex::new(Inner {
+    pub fn new(life: Life, effects: bool, keys: bool, symmetry: bool, guids_fall: bool) -> ReplayRuntime {
+        ReplayRuntime(Mutex::new(Inner {
             actor: life.actor,
             life,
             effects,
