@@ -376,6 +376,46 @@ fn a_program_is_not_judged_on_a_live_ensemble() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// What a stranger brought once passed for right, or could not be judged.
+#[test]
+fn a_barrier_that_falls_and_sharers_that_never_meet_do_not_hold_and_one_that_is_raised_again_does() {
+    if python().is_none() {
+        return;
+    }
+    let strangers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosted");
+    for (folder, words, status, last) in [
+        (
+            &strangers,
+            "strangers.py:readers_that_exclude_each_other --promises shared-lock=/lock --seeds 30",
+            3,
+            "sharers-meet",
+        ),
+        (
+            &strangers,
+            "strangers.py:barrier_that_falls_with_its_raiser --promises barrier=/gate/barrier --seeds 30",
+            1,
+            "BROKEN: barrier-holds",
+        ),
+        (
+            &host().join("examples"),
+            "barrier.py:watching --promises barrier-raised-again=/gate/barrier --seeds 60",
+            0,
+            "every promise held",
+        ),
+        (
+            &host().join("examples"),
+            "read_write_lock.py:worker --promises shared-lock=/lock --seeds 60",
+            0,
+            "every promise held",
+        ),
+    ] {
+        let output = zoocheck(folder, "0", &format!("run {words}"));
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(status), "{words}: {stdout}");
+        assert!(stdout.contains(last), "{words}: {stdout}");
+    }
+}
+
 #[test]
 fn an_error_of_the_program_is_shown_with_its_traceback_at_its_time() {
     if python().is_none() {
