@@ -253,6 +253,16 @@ impl SweepReport {
         self.all().filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str())
     }
 
+    /// The failure to look at first: of the promise that breaks as the catalogue says, or else of the first one that broke.
+    pub fn foremost(&self) -> Option<&Failure> {
+        let owed = || self.firsts().filter(|(.., verdict)| *verdict == Verdict::Broken);
+        let catalogued = |failure: &&Failure| {
+            self.catalogued.as_ref().is_some_and(|known| known.promise == failure.promise)
+        };
+        let known = owed().map(|(_, failure, _)| failure).find(catalogued);
+        known.or_else(|| owed().map(|(_, failure, _)| failure).next()).or(self.failures.first())
+    }
+
     /// The first break of each promise and invariant, in their order: those where it was owed, then those that were
     /// to be expected.
     pub fn firsts(&self) -> impl Iterator<Item = (&PromiseResult, &Failure, Verdict)> {

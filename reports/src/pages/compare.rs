@@ -7,7 +7,7 @@ use crate::markdown::markdown;
 use crate::page::{Cell, Group, Line, Mood, Page, Part, answer};
 use crate::report::Report;
 use crate::verdict::{Answer, Verdict};
-use crate::words::{count, of, wall};
+use crate::words::{count, of};
 use std::collections::BTreeSet;
 
 /// How many recipes stand beside one another in a table of 80 columns.
@@ -43,13 +43,13 @@ impl Report for CompareReport {
         page.extend(notes(report.recipes.iter().flat_map(under).collect()));
         page.push(Part::Blank);
         page.extend(report.recipes.iter().flat_map(shortest));
-        let took = format!("{} in {}", of(report.recipes.len() as u64, "recipe"), wall(report.wall_seconds));
         let words = match report.answer {
             Answer::Held => "each is as the catalogue says",
             Answer::Broken => "NOT as the catalogue says: see 'judge'",
             Answer::Undecided => "undecided: a search had no end, or a promise was never put to the test",
         };
-        page.extend([Line::from(took).into(), answer(report.answer, words)]);
+        // How long it took is in report.json alone: the page is the same in any run.
+        page.push(answer(report.answer, words));
         page
     }
 

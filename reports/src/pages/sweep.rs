@@ -196,14 +196,15 @@ fn closing(page: &mut Page, report: &SweepReport) {
     page.push(Part::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
     page.extend(known(report.catalogue_note()));
     let again = report.regressions.iter().find_map(|case| case.broken.as_ref());
-    let kept = report.failures.first().filter(|failure| report.broken().any(|name| name == failure.promise));
+    let foremost = report.foremost();
+    let kept = foremost.filter(|failure| report.broken().any(|name| name == failure.promise));
     if let Some(command) = kept.and_then(|failure| shrink_command(&failure.replay, &failure.promise)) {
         page.push(
             Line::from("to make it small, and keep it as a case that is tried first from then on:").into(),
         );
         page.push(Line::new(Mood::Strong, command).into());
     }
-    if let Some(failure) = again.or(report.failures.first()) {
+    if let Some(failure) = again.or(foremost) {
         page.push(Line::from("the same build, scenario and seed give the same run again:").into());
         page.push(Line::new(Mood::Strong, &failure.replay).into());
     }
@@ -214,11 +215,12 @@ fn rate_words(report: &SweepReport, promise: &str) -> Option<String> {
     let known = &report.confidence;
     let rate = known.rates.iter().find(|rate| rate.promise == promise)?;
     Some(format!(
-        "in {} to {} of all seeds ({}); after a fix, {} leave at most {} that it is still there",
+        "in {} to {} of all seeds ({}); after a fix, {} {} at most {} that it is still there",
         percent(rate.low),
         percent(rate.high),
         percent(known.level),
         of(rate.green_seeds, "fresh green seed"),
+        if rate.green_seeds == 1 { "leaves" } else { "leave" },
         percent(1.0 - known.level),
     ))
 }

@@ -6,13 +6,14 @@
 
 mod kinds;
 
-use super::past::{Change, Changed, Past};
+use super::past::{Change, Changed, Past, claims};
 use super::words::{answered, asked};
 use super::{Call, Deed, Line};
 use std::collections::BTreeMap;
 use zk_api::{ErrorCode, Request, Response, SessionId, Zxid};
 use zk_reports::named_in;
 use zk_trials::event::{ActorId, Event, Fact, Observation};
+use zk_trials::promises::NoSecondZnode;
 
 /// Why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +91,9 @@ impl<'a> Search<'a> {
             }
         }
         paths.iter().for_each(|path| self.znode(path, left));
+        if says(&[NoSecondZnode::DIFFERS]) {
+            paths.iter().for_each(|path| self.twin(path));
+        }
     }
 
     /// Those who are named, as far as there is room.
@@ -133,7 +137,9 @@ impl<'a> Search<'a> {
             Deed::Call(call) => {
                 let mut lines = self.read(&before, call);
                 if call.heard.is_none() {
-                    lines.extend(before.last_fault(call.actor.process, &LOSSES));
+                    let process = call.actor.process;
+                    let lost = self.past.loses_connection(process, Some(line));
+                    lines.extend(lost.or_else(|| before.last_fault(process, &LOSSES, false, None)));
                 }
                 lines
             }
@@ -148,6 +154,8 @@ impl<'a> Search<'a> {
     }
 
     fn comes_of_fact(&self, before: &Past<'_>, line: usize, fact: &Fact) -> Vec<usize> {
+        // What strikes in the same line counts.
+        let until = self.past.before(line + 1);
         let one = |line: Option<usize>| line.into_iter().collect();
         match fact {
             Fact::NodeDeleted { by: SessionId::NONE, owner, .. } => one(before
@@ -156,11 +164,10 @@ impl<'a> Search<'a> {
                 .find(|(_, fact)| matches!(fact, Fact::SessionClosed { session, .. } if session == owner))
                 .map(|(line, _)| line)),
             Fact::Fired { path, .. } => {
-                let until = self.past.before(line + 1);
                 one(until.last_change(path).or(until.last_below(path)).map(|change| change.line))
             }
             Fact::SessionClosed { actor, expired: true, .. } => {
-                let fault = before.last_fault(actor.process, &ENDS);
+                let fault = before.last_fault(actor.process, &ENDS, false, None);
                 let stopped = before.facts().rev().find(|(_, fact)| match fact {
                     Fact::Paused { actor: who }
                     | Fact::Crashed { actor: who }
@@ -170,11 +177,12 @@ impl<'a> Search<'a> {
                 let stopped = stopped.map(|(line, _)| line);
                 one(stopped.max(fault))
             }
-            Fact::Paused { actor } => one(before.last_fault(actor.process, &["paused"])),
-            Fact::Crashed { actor } => one(before.last_fault(actor.process, &["crash"])),
-            // Whichever came last.
+            Fact::Paused { actor } => one(until.last_fault(actor.process, &["paused"], false, None)),
+            Fact::Crashed { actor } => one(until.last_fault(actor.process, &["crash"], false, None)),
+            // Whichever struck last, since it had lost the former one.
             Fact::Disconnected { actor } => {
-                one(before.last_fault(actor.process, &LOSSES).max(before.last_outage()))
+                let former = before.loses_connection(actor.process, None);
+                one(until.last_fault(actor.process, &LOSSES, true, former))
             }
             _ => Vec::new(),
         }
@@ -289,22 +297,6 @@ impl<'a> Search<'a> {
             }
             Changed::Gone => format!("was deleted at {at} by {by}{untold}"),
         }
-    }
-}
-
-/// Whether somebody says by it that it has something.
-fn claims(what: &Observation) -> bool {
-    match what {
-        Observation::Granted { .. }
-        | Observation::Shares { .. }
-        | Observation::Enters { .. }
-        | Observation::Begins { .. } => true,
-        Observation::Attempts { .. }
-        | Observation::Leaves { .. }
-        | Observation::Released { .. }
-        | Observation::GivesUp { .. }
-        | Observation::Notes { .. }
-        | Observation::Ends { .. } => false,
     }
 }
 

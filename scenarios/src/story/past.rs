@@ -222,22 +222,111 @@ impl<'a> Past<'a> {
         last.map_or(format!("p{process}"), |actor| actor.main().to_string())
     }
 
-    /// The last fault that strikes a process, of those that say one of these words.
-    pub(super) fn last_fault(&self, process: u16, words: &[&str]) -> Option<usize> {
-        let name = format!("p{process}");
-        let strikes = |line: &Line| {
-            line.mark == Mark::Fault
-                && words.iter().any(|word| line.what.contains(word))
-                && named_in(&line.what).contains(&name.as_str())
-        };
-        self.lines.iter().rposition(strikes)
-    }
-
-    /// The last fault of servers by which connections are lost.
-    pub(super) fn last_outage(&self) -> Option<usize> {
+    /// What took the connection of a process, or stopped it: of the faults of that process that say one of these words and
+    /// that struck after `since`, and of the outages of servers if `outages`, the line of the one that struck last.
+    pub(super) fn last_fault(
+        &self,
+        process: u16,
+        words: &[&str],
+        outages: bool,
+        since: Option<usize>,
+    ) -> Option<usize> {
         const OUTAGES: [&str; 5] =
             ["is down", "sends its clients away", "nothing gets from", "stands still", "crashes, for"];
-        self.lines.iter().rposition(|line| OUTAGES.iter().any(|words| line.what.contains(words)))
+        let name = format!("p{process}");
+        let says = |line: &Line, words: &[&str]| words.iter().any(|word| line.what.contains(word));
+        let struck = self.lines.iter().enumerate().filter_map(|(at, line)| {
+            if outages && says(line, &OUTAGES) {
+                return Some((at, at));
+            }
+            let is_one = line.mark == Mark::Fault
+                && says(line, words)
+                && named_in(&line.what).contains(&name.as_str());
+            if is_one { Some((self.strikes(at, process)?, at)) } else { None }
+        });
+        struck.filter(|(struck, _)| since.is_none_or(|since| *struck > since)).max().map(|(_, line)| line)
+    }
+
+    /// Where the fault of a line strikes a process, if it does: one that waits for a request waits for the first of its kind.
+    fn strikes(&self, line: usize, process: u16) -> Option<usize> {
+        let what = &self.lines[line].what;
+        let behind = |at: &usize| *at > line;
+        let fact = |wanted: fn(&Fact) -> Option<ActorId>| {
+            let mut facts = self.facts().filter(|(at, _)| behind(at));
+            facts.find(|(_, fact)| wanted(fact).is_some_and(|actor| actor.process == process))
+        };
+        if what.contains("crash") {
+            let crash = |fact: &Fact| if let Fact::Crashed { actor } = fact { Some(*actor) } else { None };
+            return fact(crash).map(|(at, _)| at);
+        }
+        if what.contains("paused") {
+            let pause = |fact: &Fact| if let Fact::Paused { actor } = fact { Some(*actor) } else { None };
+            return fact(pause).map(|(at, _)| at);
+        }
+        if let Some((_, kind)) = what.split_once(" at its next ") {
+            let kind = kind.split([':', ',']).next().unwrap_or_default();
+            let mut calls = self.calls(process).filter(|(at, _)| behind(at));
+            return calls.find(|(_, call)| is_of(kind, &call.request)).map(|(at, _)| at);
+        }
+        if what.contains(" next") {
+            let mut says = self.says().filter(|(at, ..)| behind(at));
+            return says.find(|(_, actor, what)| actor.process == process && claims(what)).map(|(at, ..)| at);
+        }
+        Some(line)
+    }
+
+    /// Where a process learned that its connection was lost, or crashed: the last time up to the end, or the first behind a
+    /// line.
+    pub(super) fn loses_connection(&self, process: u16, behind: Option<usize>) -> Option<usize> {
+        let mut lost = self.facts().filter_map(|(line, fact)| match fact {
+            Fact::Disconnected { actor } | Fact::Crashed { actor } if actor.process == process => Some(line),
+            _ => None,
+        });
+        match behind {
+            Some(behind) => lost.find(|line| *line >= behind),
+            None => lost.next_back(),
+        }
+    }
+
+    /// Where the event of a process's watch was lost, that of a znode, at that line or later.
+    pub(super) fn lost_event(&self, process: u16, path: &str, from: usize) -> Option<usize> {
+        let name = format!("p{process}");
+        let is_lost = |line: &Line| {
+            line.what.starts_with("the event of its watch is lost")
+                && named_in(&line.who).contains(&name.as_str())
+                && line.paths.iter().any(|lost| lost == path)
+        };
+        let at = self.lines[from].at;
+        (0..self.lines.len()).find(|line| self.lines[*line].at >= at && is_lost(&self.lines[*line]))
+    }
+}
+
+/// Whether a request is one of those that a fault waits for.
+fn is_of(kind: &str, request: &Request) -> bool {
+    match kind {
+        "create" => matches!(
+            request,
+            Request::Create { .. } | Request::SetData { .. } | Request::SetAcl { .. } | Request::Multi { .. }
+        ),
+        "delete" => matches!(request, Request::Delete { .. }),
+        "read" => !request.is_write(),
+        _ => true,
+    }
+}
+
+/// Whether somebody says by it that it has something.
+pub(super) fn claims(what: &Observation) -> bool {
+    match what {
+        Observation::Granted { .. }
+        | Observation::Shares { .. }
+        | Observation::Enters { .. }
+        | Observation::Begins { .. } => true,
+        Observation::Attempts { .. }
+        | Observation::Leaves { .. }
+        | Observation::Released { .. }
+        | Observation::GivesUp { .. }
+        | Observation::Notes { .. }
+        | Observation::Ends { .. } => false,
     }
 }
 

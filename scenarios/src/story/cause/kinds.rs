@@ -1,9 +1,9 @@
 //! What there is to say of each kind of break: somebody waits, fails, goes on, holds what another holds, or leaves
 //! something behind.
 
-use super::{LOSSES, Search, claims};
+use super::{LOSSES, Search};
 use crate::story::Call;
-use crate::story::past::Changed;
+use crate::story::past::{Changed, claims};
 use zk_api::{ErrorCode, Request, Response};
 use zk_trials::event::{ActorId, End, Fact, Observation};
 
@@ -103,7 +103,14 @@ impl Search<'_> {
             (Some((line, path, kind)), asked) => {
                 self.follow(line, 0);
                 let what = format!("its last, for {path}, fired at {} ({kind:?})", self.at(line));
+                let lost = self.past.lost_event(process, path, line);
                 match asked.filter(|(asked, ..)| *asked > line) {
+                    None if lost.is_some() => {
+                        lost.into_iter().for_each(|lost| self.pick(lost, 0));
+                        let connection = self.past.loses_connection(process, None);
+                        connection.into_iter().for_each(|lost| self.follow(lost, 1));
+                        format!("{what}, and that event was lost with its connection")
+                    }
                     None => format!("{what}, and it has asked nothing since"),
                     Some((_, call, at)) => format!("{what}; its last request, at {at}: {call}"),
                 }
@@ -188,7 +195,7 @@ impl Search<'_> {
             (Some((line, why)), _) if error.is_none() => {
                 self.pick(line, 0);
                 if lost.is_none() && why.contains("ConnectionLoss") {
-                    let fault = self.past.before(line).last_fault(process, &LOSSES);
+                    let fault = self.past.before(line).last_fault(process, &LOSSES, true, None);
                     fault.into_iter().for_each(|fault| self.pick(fault, 1));
                 }
                 self.why.push(format!("{name} gives up at {}: {why}.{when}{open}", self.at(line)));
@@ -446,6 +453,20 @@ impl Search<'_> {
             self.left(path);
         }
         self.said_of(path);
+    }
+
+    /// The other znode of the same session whose name differs only in its number.
+    pub(super) fn twin(&mut self, path: &str) {
+        let Some(made) = self.past.last(path, Changed::Made) else { return };
+        let name = |path: &str| zk_api::sequence_of(path).map(|_| path[..path.len() - 10].to_owned());
+        let others = self.past.before(made.line);
+        let other = others.changes().rev().find(|other| {
+            other.kind == Changed::Made && other.owner == made.owner && name(other.path) == name(path)
+        });
+        if let Some(other) = other.filter(|other| other.path != path) {
+            self.follow(other.line, 0);
+            self.why.push(format!("{} {}.", other.path, self.gone_or_made(&other)));
+        }
     }
 
     /// Who asked to delete what is left.
