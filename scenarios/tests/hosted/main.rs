@@ -99,10 +99,15 @@ fn threads_that_take_turns_are_like_pythons_own() {
 }
 
 /// Programs that cannot be hosted, each with the end of the one line that says so.
-const WRONG: [(&str, &str); 14] = [
+const WRONG: [(&str, &str); 15] = [
     ("    while True:\n        pass\n", "it spins: wrong.py, line 3, in worker"),
     ("    sum(iter(int, 1))\n", "it spins: no answer after 5 s of processor time"),
     ("    while True:\n        import time; time.sleep(0)\n", "it spins: wrong.py, line 3, in worker"),
+    (
+        "    import asyncio\n    async def spins():\n        while True:\n            await asyncio.sleep(0)\n    \
+         asyncio.run(spins())\n",
+        "it spins: wrong.py, line 6, in worker",
+    ),
     (
         "    from kazoo.exceptions import ConnectionClosedError\n    client.stop()\n    while True:\n        \
          try:\n            client.get('/lock')\n        except ConnectionClosedError:\n            continue\n",

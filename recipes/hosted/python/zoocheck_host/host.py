@@ -146,7 +146,7 @@ class Host:
     def where(self, frame):
         """Where the program is: in a file of its own, if any of its threads is in one."""
         tasks = self.life.turns.tasks if self.life is not None else []
-        for innermost in [frame, *(task.gr_frame for task in tasks)]:
+        for innermost in [frame, *(task.gr_frame for task in tasks), *self.loop.frames()]:
             while innermost is not None:
                 if self.program is not None and self.program.owns(innermost.f_code.co_filename):
                     return told_place(innermost)

@@ -25,8 +25,12 @@ def _outside(event):
 class Loop(asyncio.BaseEventLoop):
     """An event loop that waits for its timers and its threads: connections would lead out of the simulation."""
 
+    # Of this life.
+    all = []
+
     def __init__(self):
         super().__init__()
+        self.all.append(self)
         self._selector = self
         self._called = threading.Event()
 
@@ -63,3 +67,13 @@ def begin():
     asyncio.events._event_loop_policy = None
     concurrent.futures.thread.ThreadPoolExecutor._counter = itertools.count().__next__
     sys.set_asyncgen_hooks(None, None)
+    Loop.all.clear()
+
+
+def frames():
+    """Where coroutines stand: first those whose turn it is."""
+    for loop in Loop.all:
+        ready = [getattr(handle._callback, "__self__", None) for handle in loop._ready]
+        for task in [*ready, *asyncio.all_tasks(loop)]:
+            if isinstance(task, asyncio.Task):
+                yield from task.get_stack(limit=1)
