@@ -86,8 +86,9 @@ pub(crate) fn new(zoo: &Zoo, arguments: &NewArguments) -> Result<Answer, BadInpu
         written.map_err(|error| BadInput::new(format!("{}: cannot write it: {error}", file.display())))?;
     }
     let kind = kind.name();
+    let article = if kind.starts_with('e') { "an" } else { "a" };
     print(&format!(
-        "{name}/ has a recipe of your own, to begin with: a {kind}, in {name}/src/main.rs\n\n  cd {name}\n  \
+        "{name}/ has a recipe of your own, to begin with: {article} {kind}, in {name}/src/main.rs\n\n  cd {name}\n  \
          cargo run -- check {name}     is it right, in every run of a small model?\n  \
          cargo run -- run {name}       does it bear faults?\n  \
          cargo test{:width$}both, as a test\n",

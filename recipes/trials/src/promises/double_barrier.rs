@@ -124,6 +124,11 @@ impl Rounds {
     }
 
     fn take_note(&mut self, event: &Event) -> Option<Step> {
+        // Who has crashed is another one when it comes again.
+        let may_return = match event {
+            Event::Is(Fact::SessionClosed { actor, .. }) => !self.tracker.is_dead(*actor),
+            Event::Is(_) | Event::Says { .. } => false,
+        };
         self.tracker.see(event);
         match event {
             Event::Says { actor, .. } if self.tracker.is_dead(*actor) => None,
@@ -134,7 +139,7 @@ impl Rounds {
             Event::Is(Fact::SessionClosed { actor, .. }) => {
                 let member = self.members.remove(actor)?;
                 self.fallen += i64::from(member.gathers());
-                if member.place == Place::Arriving && member.round.is_none() {
+                if may_return && member.place == Place::Arriving && member.round.is_none() {
                     let fell = if member.registered { Fell::Registered } else { Fell::Unregistered };
                     self.may_return.insert(*actor, fell);
                 }
