@@ -12,7 +12,7 @@ use super::{Call, Deed, Line};
 use std::collections::BTreeMap;
 use zk_api::{ErrorCode, Request, Response, SessionId, Zxid};
 use zk_reports::named_in;
-use zk_trials::event::{ActorId, Event, Fact, Observation};
+use zk_trials::event::{ActorId, Event, Fact};
 use zk_trials::promises::NoSecondZnode;
 
 /// Why.
