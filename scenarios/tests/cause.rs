@@ -146,6 +146,25 @@ fn of_a_failure_it_is_told_by_which_request_and_of_a_znode_that_is_left_who_left
     );
 }
 
+/// The last fault that named the process was told, whether it struck or not.
+#[test]
+fn of_what_was_lost_it_is_told_what_struck_and_what_was_asked_again() {
+    let lost = "queue/lost-delete --seed 0 --promise nothing-lost";
+    told(lost, &["It asks again at 9.932 s: 'delete /queue/items/item-00000-0000000014': NoNode"]);
+    let text = beginning(lost);
+    assert!(text.contains("has no leader") && !text.contains("FAULT"), "{text}");
+    told("lock/no-sync --seed 35 --promise no-second-znode", &["-lock-0000000010 was made at 8.933 s by p0"]);
+}
+
+/// Fifo broke in the same seed, and stands before it in the order of time.
+#[test]
+fn the_last_lines_of_a_sweep_are_of_the_promise_that_the_catalogue_names() {
+    let ran = zoocheck("run shared-lock/downgrade-new-node --seeds 3 --jobs 1");
+    let last: Vec<&str> = ran.stdout.lines().filter(|line| line.contains("replay shared-lock/")).collect();
+    let named = "--promise exclusion-among-live-sessions";
+    assert!(last.last().is_some_and(|line| line.ends_with(named)), "{last:?}");
+}
+
 #[test]
 fn a_stale_answer_is_told_with_what_it_does_not_show() {
     told(

@@ -244,7 +244,10 @@ impl<'a> Past<'a> {
                 && named_in(&line.what).contains(&name.as_str());
             if is_one { Some((self.strikes(at, process)?, at)) } else { None }
         });
-        struck.filter(|(struck, _)| since.is_none_or(|since| *struck > since)).max().map(|(_, line)| line)
+        let struck = struck.filter(|(struck, _)| since.is_none_or(|since| *struck > since));
+        // Where nobody is told, the connection is lost long before that is noticed.
+        let is_silent = |line: usize| self.lines[line].what.contains("silence");
+        struck.max_by_key(|(struck, line)| (is_silent(*line), *struck)).map(|(_, line)| line)
     }
 
     /// Where the fault of a line strikes a process, if it does: one that waits for a request waits for the first of its kind.

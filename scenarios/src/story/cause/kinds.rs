@@ -2,8 +2,8 @@
 //! something behind.
 
 use super::{LOSSES, Search};
-use crate::story::Call;
-use crate::story::past::{Changed, claims};
+use crate::story::past::{Change, Changed, claims};
+use crate::story::{Call, Deed};
 use zk_api::{ErrorCode, Request, Response};
 use zk_trials::event::{ActorId, End, Fact, Observation};
 
@@ -107,7 +107,7 @@ impl Search<'_> {
                 match asked.filter(|(asked, ..)| *asked > line) {
                     None if lost.is_some() => {
                         lost.into_iter().for_each(|lost| self.pick(lost, 0));
-                        let connection = self.past.loses_connection(process, None);
+                        let connection = self.past.loses_connection(process, lost);
                         connection.into_iter().for_each(|lost| self.follow(lost, 1));
                         format!("{what}, and that event was lost with its connection")
                     }
@@ -437,9 +437,10 @@ impl Search<'_> {
                 before.into_iter().for_each(|set| self.pick(set.line, 2));
                 let made = made.filter(|made| made.line != last.line).map(|made| self.gone_or_made(&made));
                 let made = made.map(|made| format!("{made}, and ")).unwrap_or_default();
-                let last = self.gone_or_made(&last);
-                if !self.why.iter().any(|why| why.contains(path) && why.contains(&last)) {
-                    self.why.push(format!("{path} {made}{last}."));
+                let what = self.gone_or_made(&last);
+                if !self.why.iter().any(|why| why.contains(path) && why.contains(&what)) {
+                    let again = self.asks_again(&last);
+                    self.why.push(format!("{path} {made}{what}.{again}"));
                 }
             }
             None => {
@@ -453,6 +454,21 @@ impl Search<'_> {
             self.left(path);
         }
         self.said_of(path);
+    }
+
+    /// What somebody who never learned that it has changed a znode asks of that next.
+    fn asks_again(&mut self, change: &Change<'_>) -> String {
+        let untold = self.past.line(change.line).deeds.iter().find_map(|deed| match deed {
+            Deed::Call(call) if call.is_done_untold() => Some(call.actor.process),
+            Deed::Call(_) | Deed::Event(_) => None,
+        });
+        let Some(process) = untold else { return String::new() };
+        let mut calls = self.past.calls(process).filter(|(line, _)| *line > change.line);
+        let Some((line, call)) = calls.find(|(_, call)| *call.request.path() == *change.path) else {
+            return String::new();
+        };
+        self.pick(line, 1);
+        format!(" It asks again at {}: {}.", self.at(line), self.told(line, call))
     }
 
     /// The other znode of the same session whose name differs only in its number.
