@@ -130,15 +130,15 @@ fn p2_a_write_that_nobody_waits_for_is_late_after_the_release_too() {
 #[test]
 fn p3_a_waiter_whose_znode_was_deleted_had_no_claim_beside_a_holder() {
     let both = [opened(0), opened(1), attempts(0), granted(0), enters(0), attempts(1)];
-    let deleted = [created(&node(1), 1), deleted(&node(1), ADMIN, 1)];
+    let loses = [created(&node(1), 1), deleted(&node(1), ADMIN, 1)];
     let judge = |events: &[&[Event]]| broken(ExclusionAmongLiveSessions::of(LOCK), events);
     let enters = [granted(1)];
-    assert_eq!(judge(&[&both, &deleted, &enters]), owed("p1 holds /lock while p0 still holds it"));
+    assert_eq!(judge(&[&both, &loses, &enters]), owed("p1 holds /lock while p0 still holds it"));
     // Who lost what it held is.
     let holder = [deleted(&node(0), ADMIN, 0)];
     let his = |found: Vec<(String, Option<Assumption>)>| found[0].1 == Some(Assumption::NoAdministrator);
     assert!(his(judge(&[&both, &holder, &enters])));
-    assert!(his(judge(&[&both, &holder, &deleted, &enters])));
+    assert!(his(judge(&[&both, &holder, &loses, &enters])));
     // And who may have been granted it already, and has not said so.
     let first = [opened(0), opened(1), attempts(0), attempts(1), deleted(&node(0), ADMIN, 0)];
     assert!(his(judge(&[&first, &[granted(1), granted(0)]])));
@@ -322,8 +322,8 @@ fn p16_who_has_left_zookeeper_may_go_on_by_itself() {
 #[test]
 fn p16_who_deletes_what_an_administrator_has_deleted_before_takes_it_for_its_own() {
     let own = |process| created(LOCK, process);
-    let deleted = [opened(0), opened(1), attempts(0), own(0), granted(0), deleted(LOCK, ADMIN, 0)];
+    let loses = [opened(0), opened(1), attempts(0), own(0), granted(0), deleted(LOCK, ADMIN, 0)];
     let deletes = [attempts(1), own(1), granted(1), deleted(LOCK, 0, 1)];
-    let found = broken(NoForeignDelete::of(LOCK), &[&deleted, &deletes]);
+    let found = broken(NoForeignDelete::of(LOCK), &[&loses, &deletes]);
     assert!(found.iter().all(|(_, excuse)| *excuse == Some(Assumption::NoAdministrator)), "{found:?}");
 }
