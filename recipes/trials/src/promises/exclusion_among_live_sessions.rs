@@ -162,12 +162,12 @@ mod tests {
 
     #[test]
     fn a_waiter_whose_znode_is_deleted_just_before_its_grant_is_an_excuse_until_it_has_a_new_znode() {
-        let deleted = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
+        let loses = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
         let both = vec![granted(1), granted(0)];
-        let found = judge([deleted.clone(), both.clone()].concat());
+        let found = judge([loses.clone(), both.clone()].concat());
         assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
         let anew = vec![created("/lock/a-lock-0000000002", 0)];
-        assert_eq!(broken_by(&judge([deleted, anew, both].concat()))[0].1, None);
+        assert_eq!(broken_by(&judge([loses, anew, both].concat()))[0].1, None);
     }
 
     #[test]

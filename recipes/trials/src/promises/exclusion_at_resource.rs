@@ -348,10 +348,10 @@ mod tests {
 
     #[test]
     fn who_lost_its_znode_before_a_grant_and_dies_after_it_was_the_earlier_holder() {
-        let deleted = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
+        let loses = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
         let late = vec![granted_as(1, "/lock/b-lock-0000000001", None), closed(0), granted(0)];
         let writes = vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
-        let found = findings(ExclusionAtResource::unfenced(LOCK), [deleted, late, writes].concat());
+        let found = findings(ExclusionAtResource::unfenced(LOCK), [loses, late, writes].concat());
         assert_eq!(broken_by(&found), []);
     }
 

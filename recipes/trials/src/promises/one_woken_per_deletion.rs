@@ -196,10 +196,10 @@ mod tests {
 
     #[test]
     fn what_an_administrator_has_taken_from_others_excuses_no_herd() {
-        let deleted = vec![opened(0), opened(1), deleted(B, 99, 1)];
+        let loses = vec![opened(0), opened(1), deleted(B, 99, 1)];
         let new = vec![created("/lock/b-lock-0000000003", 1)];
         for (before, woken) in [(vec![], [2, 3].as_slice()), (vec![], &[1, 2, 3]), (new, &[1, 2])] {
-            let events = [deleted.clone(), before, vec![fired(A, NodeDeleted, woken)]].concat();
+            let events = [loses.clone(), before, vec![fired(A, NodeDeleted, woken)]].concat();
             assert_eq!(broken_by(&findings(OneWokenPerDeletion::of(LOCK), events))[0].1, None, "{woken:?}");
         }
     }

@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_grant_learnt_after_an_administrator_took_it_is_excused() {
-        let deleted = vec![opened(0), deleted("/lock/a-lock-0000000000", 99, 0)];
-        let found = findings(TokensIncrease::of(LOCK), [deleted, vec![grant(1, 6), grant(0, 5)]].concat());
+        let loses = vec![opened(0), deleted("/lock/a-lock-0000000000", 99, 0)];
+        let found = findings(TokensIncrease::of(LOCK), [loses, vec![grant(1, 6), grant(0, 5)]].concat());
         assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
     }
 

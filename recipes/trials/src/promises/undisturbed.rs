@@ -224,11 +224,11 @@ mod tests {
 
     #[test]
     fn who_takes_the_place_of_another_may_lose_it_to_that_one() {
-        let deleted = vec![deleted(A, 99, 0), created(A, 1)];
+        let loses = vec![deleted(A, 99, 0), created(A, 1)];
         for p in [0, 1] {
-            assert_eq!(failed(Undisturbed::of(NoFailure), [deleted.clone(), vec![fails(p)]].concat()), HIS);
+            assert_eq!(failed(Undisturbed::of(NoFailure), [loses.clone(), vec![fails(p)]].concat()), HIS);
         }
-        assert_eq!(failed(Undisturbed::of(NoFailure), [deleted, vec![fails(2)]].concat()), None);
+        assert_eq!(failed(Undisturbed::of(NoFailure), [loses, vec![fails(2)]].concat()), None);
         let beside = vec![deleted(A, 99, 0), created(B, 1), fails(1)];
         assert_eq!(failed(Undisturbed::of(NoFailure), beside), None, "it stands beside it");
     }
