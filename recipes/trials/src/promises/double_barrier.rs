@@ -50,7 +50,8 @@ struct Member {
     beside: i64,
     /// An administrator has deleted its znode, and it has not made a new one to enter by, or arrived again.
     deleted_externally: bool,
-    /// It has lost its znode to him and has registered anew: if a round ran that it missed, those of that may wait for it as they leave.
+    /// It has lost its znode to him and has registered anew: if a round ran that it missed, those of that may wait for it as
+    /// they leave.
     missed: bool,
     /// The round whose first member passed while this one was registered. Numbers begin anew when nobody is in one.
     round: Option<u32>,
@@ -91,8 +92,8 @@ enum Place {
 
 /// What somebody has just done.
 enum Step {
-    /// Passes as the first of a round, with so many registered, itself among them; and somebody who is inside still. `externally`:
-    /// an administrator has deleted the znode of one that would be registered.
+    /// Passes as the first of a round, with so many registered, itself among them; and somebody who is inside still.
+    /// `externally`: an administrator has deleted the znode of one that would be registered.
     Opens { actor: ActorId, with: i64, inside: Option<ActorId>, externally: bool, follows: bool },
     /// Passes after the first, though somebody of the round has left already.
     Joins { actor: ActorId, left: Option<ActorId> },

@@ -97,6 +97,12 @@ impl Owed {
             without.extend(kind.without);
             of.push((path, *kind));
         }
+        // What a kind owes by itself nobody opts out of.
+        if let Some(name) = without.iter().find(|name| names.contains(name)) {
+            return Err(format!(
+                "'{WITHOUT}={name}': {name} is owed by a kind that is named, and not as a standard"
+            ));
+        }
         match of.is_empty() {
             true => Err("nothing is owed, so that nothing could be judged".into()),
             false => Ok(Owed { of, without }),
@@ -223,8 +229,8 @@ mod tests {
         let barrier = Owed::parse(["barrier=/a/gate"]).expect("it is well said");
         assert_eq!(barrier.setup(), ["/a".into()]);
         assert_eq!(barrier.opts_out(), [""; 0]);
-        let queue = Owed::parse(["queue=/a", "without=no-failure"]).expect("it is well said");
-        assert_eq!(queue.opts_out(), ["no-litter", "no-failure"]);
+        let queue = Owed::parse(["queue=/a", "without=no-second-znode"]).expect("it is well said");
+        assert_eq!(queue.opts_out(), ["no-litter", "no-second-znode"]);
     }
 
     #[test]
@@ -242,6 +248,8 @@ mod tests {
         }
         let twice = Owed::parse(["lock=/a", "fair-lock=/b"]).err().expect("one promise twice");
         assert!(twice.contains("owed already"), "{twice}");
+        let owed = Owed::parse(["without=no-failure", "queue=/a"]).err().expect("the queue owes it itself");
+        assert!(owed.contains("no-failure is owed by a kind"), "{owed}");
         assert!(Owed::parse([]).is_err());
     }
 }
