@@ -235,6 +235,9 @@ fn who_registers_again_in_a_new_session_gathers_as_before() {
     // Twice is not two.
     let alone = [opens, arrives(0), renews(0), passes(0)].concat();
     assert_eq!(broken_by(&judged(alone)), [("p0 passes /barrier with 1 of 2", None)]);
+    let gone = vec![deleted("/barrier/p1", 1, 1), says(1, "gives up")];
+    let left = with(&[renews(0), gone, passes(0)]);
+    assert_eq!(broken_by(&judged(left)), [("p0 passes /barrier with 1 of 2", None)]);
 }
 
 #[test]
