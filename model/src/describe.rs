@@ -218,7 +218,7 @@ fn said(response: &Response) -> String {
         Response::Exists(None) => ": it does not".to_owned(),
         Response::Exists(Some(_)) => ": it does".to_owned(),
         Response::Children { names, .. } => format!(": {}", names.join(", ")),
-        Response::Data { data, .. } => format!(": {data:?}"),
+        Response::Data { data, stat } => format!(": {data:?} at version {}", stat.version()),
         Response::Multi(MultiOutcome::Failed(codes)) => {
             let failed = codes.iter().enumerate().find_map(|(nth, code)| code.map(|code| (nth + 1, code)));
             failed.map_or(String::new(), |(nth, code)| format!(": none, as number {nth} fails: {code:?}"))

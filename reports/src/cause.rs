@@ -43,7 +43,7 @@ impl std::fmt::Display for NoReturn {
             0 => write!(f, "With the same faults and other delays, {redraws} of {redraws} runs break it."),
             few if few * SHARP < *redraws => write!(
                 f,
-                "Decided by {}: with the same faults and other delays from then on, {redraws} of {redraws} runs break it.",
+                "Decided by {} ({what}): with the same faults and other delays from then on, {redraws} of {redraws} runs break it.",
                 seconds(*virtual_ns)
             ),
             _ => write!(

@@ -50,6 +50,13 @@ fn a_waiter_is_told_what_it_waits_for_and_who_should_have_woken_it() {
         "lock/java --seed 1 --promise no-waiter-stuck",
         &["p2 should delete it, and ended at", "'delete /lock/lock-0000000009': lost"],
     );
+    told(
+        "revocable-lock/parent --seed 0 --promise no-waiter-stuck --redraws 0",
+        &[
+            "p3 was granted it at 29.065 s, and has not released it.",
+            "p3 has waited since 41.011 s for other children of /revokers",
+        ],
+    );
     tells(
         "lock/watch-lost --seed 1 --promise no-waiter-stuck",
         &["p2 waits without any watch", "fired at 0.716 s (NodeDataChanged), and it has asked nothing since"],
@@ -200,6 +207,16 @@ fn a_sweep_tells_the_cause_and_its_command_has_the_promise() {
     assert!(
         last.ends_with(&format!("replay lock/simple --seed 10 {ALONE} --promise no-waiter-stuck")),
         "{last}"
+    );
+}
+
+#[test]
+fn who_waits_for_data_to_change_is_told_the_versions_that_it_has_seen() {
+    let ran = zoocheck("check configuration/version-compare");
+    let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("It was told \"2!\" at version 0 at step 26, and \"1\" at version 0 at step 16."),
+        "{text}"
     );
 }
 

@@ -5,6 +5,7 @@
 //! claim or an answer.
 
 mod kinds;
+mod waits;
 
 use super::past::{Change, Changed, Past, claims};
 use super::words::{answered, asked};

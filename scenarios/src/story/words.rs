@@ -83,7 +83,7 @@ pub(crate) fn answered(request: &Request, result: &Result<Response, ErrorCode>) 
         Err(code) => format!("{code:?}"),
         Ok(Response::Created { path, .. }) if *path != request.path() => path.to_string(),
         Ok(Response::Exists(stat)) => if stat.is_some() { "it is there" } else { "it is not there" }.into(),
-        Ok(Response::Data { data, .. }) => format!("{data:?}"),
+        Ok(Response::Data { data, stat }) => format!("{data:?} at version {}", stat.version()),
         Ok(Response::Children { names, .. }) => children(names),
         Ok(Response::Multi(MultiOutcome::Failed(codes))) => {
             let failed = codes.iter().enumerate().find_map(|(nth, code)| code.map(|code| (nth + 1, code)));

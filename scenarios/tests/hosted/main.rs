@@ -455,6 +455,20 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
     let commands: Vec<&str> =
         page.split('`').filter(|words| words.contains(".py:") && words.contains("--seed ")).collect();
     assert!(commands.len() >= 15, "{commands:?}");
+    // What happened long before the break, and has led to it.
+    let why = [
+        ("barrier.py", "is not made again. p1 lost its connection at 1.150 s"),
+        (
+            "counter.py",
+            "p4 asked at 0.427 s: 'setData /counter \"6\" at version 5': done, and the answer is lost",
+        ),
+        ("party.py", "__party__ went at 14.537 s with the session of p1"),
+        (
+            "plain_queue.py",
+            "p4 asked at 7.196 s: 'delete /queue/entry-100-0000000004': done, and the answer is",
+        ),
+    ];
+    let mut told = 0;
     for words in commands {
         let (_, promise) = words.rsplit_once("--promise ").expect("a row names the promise");
         let output = zoocheck(&host().join("examples"), "0", &format!("replay {words} --format json"));
@@ -465,5 +479,10 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
             .flat_map(|which| report[which].as_array().expect("a list"));
         assert!(all.into_iter().any(is_broken), "{words}: {report:#}");
         assert_eq!(output.status.code(), Some(1), "{words}");
+        for (_, expected) in why.iter().filter(|(file, _)| words.starts_with(file)) {
+            let sentences = report["cause"]["why"].to_string().replace("\\\"", "\"");
+            told += usize::from(sentences.contains(expected));
+        }
     }
+    assert_eq!(told, why.len(), "each of these is told in the cause of one row");
 }

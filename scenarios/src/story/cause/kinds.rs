@@ -4,124 +4,11 @@
 use super::{LOSSES, Search};
 use crate::story::past::{Change, Changed, claims};
 use crate::story::{Call, Deed};
+use std::collections::BTreeSet;
 use zk_api::{ErrorCode, Request, Response};
 use zk_trials::event::{ActorId, End, Fact, Observation};
 
 impl Search<'_> {
-    /// A process waits, and nobody wakes it: nor those, perhaps, for whom it waits.
-    pub(super) fn waits(&mut self, process: u16) {
-        let (mut chain, mut next) = (Vec::new(), Some(process));
-        while let Some(waiting) = next.filter(|next| !chain.contains(next)) {
-            chain.push(waiting);
-            next = self.waits_for(waiting);
-        }
-        let last = chain.len() - 1;
-        for (nth, process) in chain.into_iter().enumerate() {
-            self.waits_so(process, if nth == 0 || nth == last { 0 } else { 2 }, nth == last);
-        }
-    }
-
-    /// Whose znode a process waits for, if that process waits as well.
-    fn waits_for(&self, process: u16) -> Option<u16> {
-        let watch = self.past.watches(process).pop().filter(|watch| !watch.of_children)?;
-        let change = self.past.last_change(&watch.path).filter(|change| change.kind != Changed::Gone)?;
-        let owner = self.past.owner(change.owner)?.process;
-        self.finished(owner).is_none().then_some(owner)
-    }
-
-    /// Where the present life of a process has come to its end.
-    fn finished(&self, process: u16) -> Option<(usize, End)> {
-        let found = self.past.facts().rev().find_map(|(line, fact)| match fact {
-            Fact::Finished { actor, end } if actor.process == process => Some(Some((line, *end))),
-            Fact::SessionOpened { actor, .. } if actor.process == process => Some(None),
-            _ => None,
-        });
-        found.flatten()
-    }
-
-    fn waits_so(&mut self, process: u16, weight: u8, is_last: bool) {
-        let asks = self.past.says().rev().find(|(_, actor, what)| {
-            let begins = matches!(what, Observation::Attempts { .. } | Observation::Begins { .. });
-            actor.process == process && begins
-        });
-        asks.into_iter().for_each(|(line, ..)| self.pick(line, weight + 2));
-        let mut calls = self.past.calls(process).rev();
-        let (last, before) = (calls.next(), calls.next());
-        last.into_iter().for_each(|(line, _)| self.follow(line, weight + 1));
-        before.into_iter().for_each(|(line, _)| self.pick(line, weight + 2));
-        let Some(watch) = self.past.watches(process).pop() else {
-            return self.watches_nothing(process, last);
-        };
-        self.follow(watch.line, weight);
-        let (name, since, path) = (self.past.name(process), self.at(watch.line), watch.path.as_str());
-        if watch.of_children {
-            let change = self.past.last_below(path);
-            let last = change.map_or(", and none has come or gone".into(), |change| {
-                self.follow(change.line, weight + 1);
-                format!("; the last that changed: {} {}", change.path, self.gone_or_made(&change))
-            });
-            self.why.push(format!("{name} has waited since {since} for other children of {path}{last}."));
-            return;
-        }
-        if !is_last {
-            let owner = self.past.last_change(path).and_then(|change| self.past.owner(change.owner));
-            let owner = owner.map(|owner| format!(", which is of {owner}")).unwrap_or_default();
-            self.why.push(format!("{name} has waited since {since} for a change of {path}{owner}."));
-            return;
-        }
-        let state = self.state_of(path);
-        let stale = self.overlooked(watch.line, path);
-        self.why.push(format!("{name} has waited since {since} for a change of {path}: it {state}.{stale}"));
-        let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone);
-        match last.and_then(|last| self.past.owner(last.owner)).map(|owner| owner.process) {
-            Some(own) if own == process => {
-                self.why.push("That is its own, and nobody else deletes it.".into())
-            }
-            Some(other) => self.should_wake(other),
-            None => {}
-        }
-    }
-
-    /// A process whose znode another waits for, and which waits for nobody: what has become of it.
-    fn should_wake(&mut self, process: u16) {
-        let Some((line, end)) = self.finished(process) else { return };
-        self.follow(line, 1);
-        let last = self.past.calls(process).next_back().map(|(line, call)| {
-            self.follow(line, 1);
-            format!("; its last request: {}", self.told(line, call))
-        });
-        let how = if end == End::Done { "was done" } else { "ended" };
-        let (name, at, last) = (self.past.name(process), self.at(line), last.unwrap_or_default());
-        self.why.push(format!("{name} should delete it, and {how} at {at}{last}."));
-    }
-
-    /// A process waits, and has nothing to wake it.
-    fn watches_nothing(&mut self, process: u16, last: Option<(usize, &Call)>) {
-        let woken = self.past.last_woken(process);
-        let asked_last = last.map(|(line, call)| (line, self.told(line, call), self.at(line)));
-        let sentence = match (woken, asked_last) {
-            (Some((line, path, kind)), asked) => {
-                self.follow(line, 0);
-                let what = format!("its last, for {path}, fired at {} ({kind:?})", self.at(line));
-                let lost = self.past.lost_event(process, path, line);
-                match asked.filter(|(asked, ..)| *asked > line) {
-                    None if lost.is_some() => {
-                        lost.into_iter().for_each(|lost| self.pick(lost, 0));
-                        let connection = self.past.loses_connection(process, lost);
-                        connection.into_iter().for_each(|lost| self.follow(lost, 1));
-                        format!("{what}, and that event was lost with its connection")
-                    }
-                    None => format!("{what}, and it has asked nothing since"),
-                    Some((_, call, at)) => format!("{what}; its last request, at {at}: {call}"),
-                }
-            }
-            (None, Some((_, call, at))) => format!("it has set none; its last request, at {at}: {call}"),
-            (None, None) => "it has asked nothing".into(),
-        };
-        let name = self.past.name(process);
-        self.why.push(format!("{name} waits without any watch: {sentence}."));
-    }
-
     /// One change woke several: who had watched it, since when, and what changed.
     pub(super) fn wakes(&mut self, path: &str, of_children: bool) {
         let fires = self.past.facts().rev().filter_map(|(line, fact)| match fact {
@@ -172,6 +59,7 @@ impl Search<'_> {
         let (name, until) = (self.past.name(process), self.past.line(end).at);
         let error = self.past.before(end).printed(&self.past.line(end).who, until);
         error.into_iter().for_each(|(line, _)| self.pick(line, 0));
+        let is_own = error.is_some();
         let fails = error.map_or(format!("{name} fails"), |(_, error)| format!("{name} fails: {error}"));
         let decided = self.past.decided_by(process, until);
         let after = |line: usize| decided.is_none_or(|(decided, _)| line > decided);
@@ -214,8 +102,51 @@ impl Search<'_> {
                 let of = if error.is_some() { ". Its last request was that" } else { " at its request" };
                 self.why.push(format!("{fails}{of} of {at}: {told}{state}."));
             }
-            _ if error.is_some() => self.why.push(format!("{fails}.")),
+            _ if is_own => self.why.push(format!("{fails}.")),
             _ => {}
+        }
+        if is_own {
+            self.last_write(process, end);
+            self.answers_lost(None);
+        }
+    }
+
+    /// The last write that a process was answered before a line, and what has become of its znode.
+    fn last_write(&mut self, process: u16, end: usize) {
+        let before = self.past.before(end);
+        let write = before.calls(process).rfind(|(_, call)| call.request.is_write() && call.heard.is_some());
+        let Some((line, call)) = write else { return };
+        self.follow(line, 1);
+        let (at, told) = (self.at(line), self.told(line, call));
+        let path = match call.result() {
+            Some(Ok(Response::Created { path, .. })) => path.clone(),
+            _ => call.request.path(),
+        };
+        let fate = self.past.last_change(&path).filter(|change| change.line != line).map(|change| {
+            self.follow(change.line, 1);
+            format!("; {path} {}", self.gone_or_made(&change))
+        });
+        self.why.push(format!("Its last write, at {at}: {told}{}.", fate.unwrap_or_default()));
+    }
+
+    /// The last writes that were done and whose answers were lost: of one znode, or of all.
+    pub(super) fn answers_lost(&mut self, path: Option<&str>) {
+        const MOST: usize = 2;
+        let is_one = |call: &Call| {
+            let is_there = path.is_none_or(|path| *call.request.path() == *path);
+            call.request.is_write() && call.is_done_untold() && is_there
+        };
+        let changed: BTreeSet<usize> = self.past.changes().map(|change| change.line).collect();
+        let lost = self.past.all_calls().rev().filter(|(line, call)| is_one(call) && changed.contains(line));
+        let lost: Vec<(usize, &Call)> = lost.collect();
+        for (line, call) in lost.into_iter().take(MOST) {
+            let (at, told) = (self.at(line), self.told(line, call));
+            self.follow(line, 1);
+            let again = self.asked_again(line, call.actor.process, &call.request.path());
+            let is_told = |why: &String| why.contains(&told) || (!again.is_empty() && why.ends_with(&again));
+            if !self.why.iter().any(is_told) {
+                self.why.push(format!("{} asked at {at}: {told}.{again}", call.actor));
+            }
         }
     }
 
@@ -442,6 +373,7 @@ impl Search<'_> {
                     let again = self.asks_again(&last);
                     self.why.push(format!("{path} {made}{what}.{again}"));
                 }
+                self.answers_lost(Some(path));
             }
             None => {
                 let below = self.past.changes().rev().filter(|change| {
@@ -462,9 +394,13 @@ impl Search<'_> {
             Deed::Call(call) if call.is_done_untold() => Some(call.actor.process),
             Deed::Call(_) | Deed::Event(_) => None,
         });
-        let Some(process) = untold else { return String::new() };
-        let mut calls = self.past.calls(process).filter(|(line, _)| *line > change.line);
-        let Some((line, call)) = calls.find(|(_, call)| *call.request.path() == *change.path) else {
+        untold.map_or(String::new(), |process| self.asked_again(change.line, process, change.path))
+    }
+
+    /// What a process asks of a znode next, behind a line.
+    fn asked_again(&mut self, behind: usize, process: u16, path: &str) -> String {
+        let mut calls = self.past.calls(process).filter(|(line, _)| *line > behind);
+        let Some((line, call)) = calls.find(|(_, call)| *call.request.path() == *path) else {
             return String::new();
         };
         self.pick(line, 1);

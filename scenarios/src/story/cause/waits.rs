@@ -1,0 +1,162 @@
+//! What there is to say of who waits for ever: for what, since when, and who should have woken it.
+
+use super::Search;
+use crate::story::Call;
+use crate::story::past::Changed;
+use crate::story::words::answered;
+use zk_api::Response;
+use zk_trials::event::{End, Fact, Observation};
+
+impl Search<'_> {
+    /// A process waits, and nobody wakes it: nor those, perhaps, for whom it waits.
+    pub(super) fn waits(&mut self, process: u16) {
+        let (mut chain, mut next) = (Vec::new(), Some(process));
+        while let Some(waiting) = next.filter(|next| !chain.contains(next)) {
+            chain.push(waiting);
+            next = self.waits_for(waiting);
+        }
+        let last = chain.len() - 1;
+        for (nth, process) in chain.into_iter().enumerate() {
+            self.waits_so(process, if nth == 0 || nth == last { 0 } else { 2 }, nth == last);
+        }
+    }
+
+    /// Whose znode a process waits for, if that process waits as well.
+    fn waits_for(&self, process: u16) -> Option<u16> {
+        let watch = self.past.watches(process).pop().filter(|watch| !watch.of_children)?;
+        let change = self.past.last_change(&watch.path).filter(|change| change.kind != Changed::Gone)?;
+        let owner = self.past.owner(change.owner)?.process;
+        self.finished(owner).is_none().then_some(owner)
+    }
+
+    /// Where the present life of a process has come to its end.
+    pub(super) fn finished(&self, process: u16) -> Option<(usize, End)> {
+        let found = self.past.facts().rev().find_map(|(line, fact)| match fact {
+            Fact::Finished { actor, end } if actor.process == process => Some(Some((line, *end))),
+            Fact::SessionOpened { actor, .. } if actor.process == process => Some(None),
+            _ => None,
+        });
+        found.flatten()
+    }
+
+    fn waits_so(&mut self, process: u16, weight: u8, is_last: bool) {
+        let asks = self.past.says().rev().find(|(_, actor, what)| {
+            let begins = matches!(what, Observation::Attempts { .. } | Observation::Begins { .. });
+            actor.process == process && begins
+        });
+        asks.into_iter().for_each(|(line, ..)| self.pick(line, weight + 2));
+        let mut calls = self.past.calls(process).rev();
+        let (last, before) = (calls.next(), calls.next());
+        last.into_iter().for_each(|(line, _)| self.follow(line, weight + 1));
+        before.into_iter().for_each(|(line, _)| self.pick(line, weight + 2));
+        self.still_has(process, weight);
+        let Some(watch) = self.past.watches(process).pop() else {
+            return self.watches_nothing(process, last);
+        };
+        self.follow(watch.line, weight);
+        let (name, since, path) = (self.past.name(process), self.at(watch.line), watch.path.as_str());
+        if watch.of_children {
+            let change = self.past.last_below(path);
+            let last = change.map_or(", and none has come or gone".into(), |change| {
+                self.follow(change.line, weight + 1);
+                format!("; the last that changed: {} {}", change.path, self.gone_or_made(&change))
+            });
+            self.why.push(format!("{name} has waited since {since} for other children of {path}{last}."));
+            return;
+        }
+        if !is_last {
+            let owner = self.past.last_change(path).and_then(|change| self.past.owner(change.owner));
+            let owner = owner.map(|owner| format!(", which is of {owner}")).unwrap_or_default();
+            self.why.push(format!("{name} has waited since {since} for a change of {path}{owner}."));
+            return;
+        }
+        let state = self.state_of(path);
+        let stale = self.overlooked(watch.line, path);
+        let lost = self.past.loses_connection(process, Some(watch.line)).map(|lost| {
+            self.follow(lost, 0);
+            format!(" {name} lost its connection at {}.", self.at(lost))
+        });
+        let lost = lost.unwrap_or_default();
+        let told = self.told_of(process, path);
+        self.why.push(format!(
+            "{name} has waited since {since} for a change of {path}: it {state}.{told}{stale}{lost}"
+        ));
+        let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone);
+        match last.and_then(|last| self.past.owner(last.owner)).map(|owner| owner.process) {
+            Some(own) if own == process => {
+                self.why.push("That is its own, and nobody else deletes it.".into())
+            }
+            Some(other) => self.should_wake(other),
+            None => {}
+        }
+    }
+
+    /// The last data of a znode that a process was told, and those before.
+    fn told_of(&mut self, process: u16, path: &str) -> String {
+        let data = |call: &Call| matches!(call.result(), Some(Ok(Response::Data { .. })));
+        let calls = self.past.calls(process).rev();
+        let told = calls.filter(|(_, call)| *call.request.path() == *path && data(call)).take(2);
+        let told: Vec<String> = told
+            .map(|(line, call)| {
+                self.pick(line, 1);
+                let told = call.result().map(|result| answered(&call.request, result));
+                format!("{} at {}", told.unwrap_or_default(), self.at(line))
+            })
+            .collect();
+        if told.is_empty() { String::new() } else { format!(" It was told {}.", told.join(", and ")) }
+    }
+
+    /// What a process that waits was granted, and has not released.
+    fn still_has(&mut self, process: u16, weight: u8) {
+        let mut says = self.past.says().rev().filter(|(_, actor, _)| actor.process == process);
+        let last = says.find_map(|(line, actor, what)| match what {
+            Observation::Granted { .. } | Observation::Shares { .. } => Some(Some((line, actor))),
+            Observation::Released { .. } | Observation::Attempts { .. } => Some(None),
+            _ => None,
+        });
+        if let Some((line, actor)) = last.flatten() {
+            self.follow(line, weight + 1);
+            self.why.push(format!("{actor} was granted it at {}, and has not released it.", self.at(line)));
+        }
+    }
+
+    /// A process whose znode another waits for, and which waits for nobody: what has become of it.
+    fn should_wake(&mut self, process: u16) {
+        let Some((line, end)) = self.finished(process) else { return };
+        self.follow(line, 1);
+        let last = self.past.calls(process).next_back().map(|(line, call)| {
+            self.follow(line, 1);
+            format!("; its last request: {}", self.told(line, call))
+        });
+        let how = if end == End::Done { "was done" } else { "ended" };
+        let (name, at, last) = (self.past.name(process), self.at(line), last.unwrap_or_default());
+        self.why.push(format!("{name} should delete it, and {how} at {at}{last}."));
+    }
+
+    /// A process waits, and has nothing to wake it.
+    fn watches_nothing(&mut self, process: u16, last: Option<(usize, &Call)>) {
+        let woken = self.past.last_woken(process);
+        let asked_last = last.map(|(line, call)| (line, self.told(line, call), self.at(line)));
+        let sentence = match (woken, asked_last) {
+            (Some((line, path, kind)), asked) => {
+                self.follow(line, 0);
+                let what = format!("its last, for {path}, fired at {} ({kind:?})", self.at(line));
+                let lost = self.past.lost_event(process, path, line);
+                match asked.filter(|(asked, ..)| *asked > line) {
+                    None if lost.is_some() => {
+                        lost.into_iter().for_each(|lost| self.pick(lost, 0));
+                        let connection = self.past.loses_connection(process, lost);
+                        connection.into_iter().for_each(|lost| self.follow(lost, 1));
+                        format!("{what}, and that event was lost with its connection")
+                    }
+                    None => format!("{what}, and it has asked nothing since"),
+                    Some((_, call, at)) => format!("{what}; its last request, at {at}: {call}"),
+                }
+            }
+            (None, Some((_, call, at))) => format!("it has set none; its last request, at {at}: {call}"),
+            (None, None) => "it has asked nothing".into(),
+        };
+        let name = self.past.name(process);
+        self.why.push(format!("{name} waits without any watch: {sentence}."));
+    }
+}
