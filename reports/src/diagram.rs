@@ -159,6 +159,9 @@ pub struct Point {
     pub promise: Option<String>,
     /// The znodes it is about.
     pub paths: Vec<String>,
+    /// Whether it is one of those that say why the promise was broken.
+    #[serde(default)]
+    pub is_cause: bool,
 }
 
 /// What kind of thing happens.
@@ -300,6 +303,7 @@ mod tests {
             what: format!("says {at}"),
             promise: None,
             paths: vec!["/b".into(), "/a".into()],
+            is_cause: false,
         }
     }
 

@@ -1,5 +1,5 @@
 "use strict";
-// What a page can do beyond being read: copy a command; zoom a diagram, hide lanes, show one znode, go from event to
+// What a page can do beyond being read: copy a command; zoom a diagram, show some lanes or one znode, go from event to
 // event. Everything is on the page already, and nothing is fetched. Tests read `zoocheck` and dispatch keys.
 const numbers = (text) => (text ? text.split(" ").map(Number) : []);
 const set = (node, values) => Object.entries(values).forEach(([name, value]) => node.setAttribute(name, value));
@@ -22,7 +22,7 @@ class Diagram {
     this.at = -1;
     this.zoom = 1;
     this.longest = 0;
-    this.hidden = new Set();
+    this.focused = new Set();
     this.kinds = new Set();
     this.znode = "";
     this.listen(all);
@@ -35,19 +35,19 @@ class Diagram {
   listen(all) {
     const deeds = { in: () => this.scale(1.4), out: () => this.scale(1 / 1.4), whole: () => this.whole(), broken: () => this.broken() };
     all("button[data-do]").forEach((button) => button.addEventListener("click", deeds[button.dataset.do]));
-    all("button[data-lane]").forEach((button) => button.addEventListener("click", () => {
-      const lane = Number(button.dataset.lane);
-      if (!this.hidden.delete(lane)) this.hidden.add(lane);
-      button.setAttribute("aria-pressed", String(!this.hidden.has(lane)));
+    this.buttons = all("button[data-lane]");
+    this.buttons.forEach((button, lane) => button.addEventListener("click", () => {
+      if (!this.focused.delete(lane)) this.focused.add(lane);
       this.lay();
     }));
-    all("input[data-kind]").forEach((box) => box.addEventListener("change", () => {
+    this.boxes = all("input[data-kind]");
+    this.boxes.forEach((box) => box.addEventListener("change", () => {
       if (box.checked) this.kinds.delete(box.dataset.kind); else this.kinds.add(box.dataset.kind);
       this.lay();
     }));
-    const select = this.figure.querySelector("select[data-znode]");
-    select.addEventListener("change", () => { this.znode = select.value; this.lay(); });
-    const keys = { "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.whole, n: () => this.go(1), p: () => this.go(-1), b: deeds.broken };
+    this.select = this.figure.querySelector("select[data-znode]");
+    this.select.addEventListener("change", () => { this.znode = this.select.value; this.lay(); });
+    const keys = { "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.whole, n: () => this.go(1), p: () => this.go(-1), b: deeds.broken, Enter: () => this.why(), Escape: () => this.choose(-1) };
     this.stage.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
       event.preventDefault();
@@ -56,11 +56,32 @@ class Diagram {
     this.body.addEventListener("click", (event) => {
       const group = event.target.closest(".p");
       if (group) this.choose(this.points.findIndex((point) => point.node === group), false);
+      else this.tells(this.under(event), true);
     });
-    this.body.addEventListener("pointerover", (event) => {
-      const title = event.target.querySelector("title");
-      if (title && this.at < 0) this.said.textContent = title.textContent;
-    });
+    this.body.addEventListener("pointermove", (event) => this.tells(this.under(event), false));
+  }
+
+  // The bar that is pointed at, or the arrow that is not more than six pixels away.
+  under(event) {
+    const box = this.body.getBoundingClientRect(), [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    let [found, least] = [event.target.closest(".b"), 6];
+    for (const { node, kind, off } of this.items) {
+      if (kind !== "a" || off) continue;
+      const [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((name) => node[name].baseVal.value);
+      const along = Math.min(1, Math.max(0, ((x - x1) * (x2 - x1) + (y - y1) * (y2 - y1)) / ((x2 - x1) ** 2 + (y2 - y1) ** 2 || 1)));
+      const away = Math.hypot(x - x1 - along * (x2 - x1), y - y1 - along * (y2 - y1));
+      if (away < least) [found, least] = [node, away];
+    }
+    return found;
+  }
+
+  tells(node, leaves) {
+    if (leaves && node) this.choose(-1);
+    if (this.at >= 0) return;
+    this.lit?.classList.remove("on");
+    this.lit = node;
+    node?.classList.add("on");
+    if (node) this.said.textContent = node.querySelector("title").textContent;
   }
 
   scale(factor) {
@@ -72,8 +93,18 @@ class Diagram {
 
   whole() {
     this.zoom = 1;
+    this.znode = this.select.value = "";
+    [this.focused, this.kinds].forEach((chosen) => chosen.clear());
+    this.boxes.forEach((box) => { box.checked = true; });
     this.choose(-1);
     this.lay();
+  }
+
+  why() {
+    const is = (point) => point.node.matches(".cause, .broken, .expected") && !point.off;
+    const next = this.points.findIndex((point, nth) => nth > this.at && is(point));
+    const nth = next >= 0 ? next : this.points.findIndex(is);
+    if (nth >= 0) this.choose(nth);
   }
 
   broken() {
@@ -82,7 +113,8 @@ class Diagram {
   }
 
   go(by) {
-    for (let nth = this.at + by; nth >= 0 && nth < this.points.length; nth += by) {
+    const from = this.at < 0 && by < 0 ? this.points.length : this.at;
+    for (let nth = from + by; nth >= 0 && nth < this.points.length; nth += by) {
       if (!this.points[nth].off) return this.choose(nth);
     }
   }
@@ -106,9 +138,8 @@ class Diagram {
 
   shows(item) {
     if (item.kind === "tick") return true;
-    const lanes = item.lanes.map((lane) => !this.hidden.has(lane));
-    const some = item.kind === "a" ? lanes.every(Boolean) : lanes.length === 0 || lanes.some(Boolean);
-    const ever = item.kind === "b" || item.node.matches(".fault, .broken, .expected, .band");
+    const some = this.focused.size === 0 || item.lanes.length === 0 || item.lanes.some((lane) => this.focused.has(lane));
+    const ever = item.kind === "b" || item.node.matches(".fault, .broken, .expected, .cause, .band");
     const here = this.znode === "" || item.znodes.includes(Number(this.znode)) || (ever && item.znodes.length === 0);
     return some && here && !(item.kind === "a" && this.kinds.has(item.node.classList[1]));
   }
@@ -116,14 +147,13 @@ class Diagram {
   // Rows that nothing is left in close up; the columns share the room there is.
   lay() {
     const width = this.stage.clientWidth, wide = width >= 700;
-    const lanes = this.lanes.map((_, nth) => nth).filter((nth) => !this.hidden.has(nth));
     const gutter = wide ? this.gutter : 58;
     // What is not displayed has no length yet.
     if (wide && this.longest === 0) this.longest = Math.max(0, ...this.points.map((point) => point.node.querySelector(".w").getComputedTextLength()));
     const room = (wide ? width - this.longest - 28 : width - 6) - gutter;
-    const each = Math.min(wide ? 96 : 140, Math.max(wide ? 44 : 30, room / Math.max(1, lanes.length)));
-    const x = this.lanes.map((_, nth) => gutter + each * (lanes.indexOf(nth) + 0.5));
-    const words = gutter + each * lanes.length + 12;
+    const each = Math.min(wide ? 96 : 140, Math.max(wide ? 44 : 30, room / this.lanes.length));
+    const x = this.lanes.map((_, nth) => gutter + each * (nth + 0.5));
+    const words = gutter + each * this.lanes.length + 12;
     const shown = this.items.filter((item) => { item.off = !this.shows(item); item.node.classList.toggle("off", item.off); return !item.off; });
     const y = this.rows(shown.filter((item) => item.kind !== "tick"));
     let last = -100;
@@ -143,8 +173,9 @@ class Diagram {
       }
     }
     const height = y(this.height);
-    this.lanes.forEach((line, nth) => { line.classList.toggle("off", this.hidden.has(nth)); set(line, { x1: x[nth], x2: x[nth], y2: height }); });
-    this.names.forEach((name, nth) => { name.classList.toggle("off", this.hidden.has(nth)); set(name, { x: x[nth] }); });
+    this.lanes.forEach((line, nth) => set(line, { x1: x[nth], x2: x[nth], y2: height }));
+    this.names.forEach((name, nth) => set(name, { x: x[nth] }));
+    this.buttons.forEach((button, nth) => button.setAttribute("aria-pressed", String(this.focused.has(nth))));
     const right = Math.max(width - 16, wide ? words + this.longest + 12 : words);
     set(this.body, { width: right, height });
     set(this.head, { width: right });
@@ -158,7 +189,6 @@ class Diagram {
     const text = item.node.querySelector(".w");
     item.node.querySelectorAll(".dot").forEach((dot, nth) => {
       const lane = item.lanes[nth];
-      dot.classList.toggle("off", this.hidden.has(lane));
       set(dot, dot.tagName === "circle" ? { cx: x[lane] } : { transform: `translate(${x[lane]},0)` });
     });
     text.classList.toggle("off", !wide);

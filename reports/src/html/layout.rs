@@ -17,8 +17,8 @@ const ROW: u64 = 17;
 const MARGIN: u64 = 16;
 /// From time to time in the gutter.
 const TICK: u64 = 34;
-/// What the words take at the right, until the page's script has measured them.
-const WORDS: u64 = 720;
+/// What a character of the words at the right takes at most, until the page's script has measured them.
+const CHARACTER: u64 = 8;
 
 /// A diagram, ready to be written.
 pub struct Drawn {
@@ -73,6 +73,8 @@ pub struct DrawnPoint {
     pub x: Vec<u64>,
     pub y: u64,
     pub kind: &'static str,
+    /// Its classes: its kind, and whether it says why.
+    pub class: String,
     pub time: String,
     pub who: String,
     pub what: String,
@@ -104,8 +106,10 @@ pub fn lay_out(diagram: &Diagram) -> Drawn {
     let mut kinds: Vec<ArrowKind> = diagram.arrows.iter().map(|arrow| arrow.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
+    let points = points(diagram, &rows, &x, &znodes);
+    let longest = points.iter().map(|point| point.short.chars().count() as u64).max().unwrap_or(0);
     Drawn {
-        width: words_x + WORDS,
+        width: words_x + CHARACTER * longest,
         height: rows.height,
         gutter: GUTTER,
         words_x,
@@ -113,7 +117,7 @@ pub fn lay_out(diagram: &Diagram) -> Drawn {
         ticks: rows.ticks(diagram.unit),
         bars: diagram.bars.iter().map(|bar| drawn_bar(bar, diagram, &rows, &x, &znodes)).collect(),
         arrows: diagram.arrows.iter().map(|arrow| drawn_arrow(arrow, diagram, &rows, &x, &znodes)).collect(),
-        points: points(diagram, &rows, &x, &znodes),
+        points,
         kinds: kinds.into_iter().map(|kind| (arrow_class(kind), arrow_words(kind))).collect(),
         notes: notes(diagram),
         paths,
@@ -310,21 +314,23 @@ fn points(
             PointKind::Says | PointKind::Is | PointKind::Fault => 1,
         };
         let lanes: Vec<String> = point.lanes.iter().map(ToString::to_string).collect();
+        let kind = match point.kind {
+            PointKind::Says => "says",
+            PointKind::Is => "is",
+            PointKind::Fault => "fault",
+            PointKind::Broken => "broken",
+            PointKind::Expected => "expected",
+        };
         DrawnPoint {
             lanes: lanes.join(" "),
             x: point.lanes.iter().take(marks).map(|lane| x(*lane)).collect(),
             y: rows.y(point.at) + ROW * nth,
-            kind: match point.kind {
-                PointKind::Says => "says",
-                PointKind::Is => "is",
-                PointKind::Fault => "fault",
-                PointKind::Broken => "broken",
-                PointKind::Expected => "expected",
-            },
+            kind,
+            class: format!("{kind}{}", if point.is_cause { " cause" } else { "" }),
             time: when(diagram.unit, point.at),
             who: point.who.clone(),
             what: point.what.clone(),
-            short: shortened(&said(point), 96),
+            short: shortened(&said(point), if point.is_cause { 160 } else { 96 }),
             znodes: znodes(&point.paths),
         }
     };

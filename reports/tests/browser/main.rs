@@ -116,9 +116,10 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     tab_to(&mut browser, "button[data-lane='1']");
     browser.press(" ");
     let fewer = browser.eval(shown).as_u64().expect("a number");
-    assert!(fewer < all, "{fewer} of {all} arrows without p0");
-    let lane = "getComputedStyle(document.querySelector('svg.head [data-l=\"1\"]')).display";
-    assert_eq!(browser.eval(lane), "none");
+    assert!(fewer > 0 && fewer < all, "{fewer} of {all} arrows from p0 and to it");
+    let others = "[...document.querySelector('figure.diagram').querySelectorAll('.a:not(.off)')]\
+                  .every((arrow) => arrow.dataset.l.split(' ').includes('1'))";
+    assert_eq!(browser.eval(others), true);
     browser.press(" ");
     assert_eq!(browser.eval(shown), all, "and back");
 
@@ -127,10 +128,13 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     browser.wait_for("document.querySelector('select[data-znode]').value === '0'");
     let of_one = browser.eval(shown).as_u64().expect("a number");
     assert!(of_one > 0 && of_one < all, "{of_one} of {all} arrows of one znode");
-    browser.press("ArrowUp");
-    browser.wait_for(&format!("{shown} === {all}"));
 
     tab_to(&mut browser, ".stage");
+    browser.press("0");
+    browser.wait_for(&format!("{shown} === {all}"));
+    let whole = "document.querySelector('select[data-znode]').value === '' \
+                 && document.querySelectorAll('button[aria-pressed=true]').length === 0";
+    assert_eq!(browser.eval(whole), true, "a reset resets all of it");
     let height = "document.querySelector('svg.body').height.baseVal.value";
     let before = browser.eval(height).as_f64().expect("a number");
     browser.press("+");
@@ -143,6 +147,24 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     assert!(said.as_str().is_some_and(|said| said.contains("BROKEN exclusion")), "{said}");
     browser.press("p");
     assert_ne!(browser.eval("document.querySelector('.said').textContent"), said);
+    browser.press("Escape");
+    assert_eq!(browser.eval("document.querySelector('.said').textContent"), "");
+    browser.press("p");
+    assert_eq!(browser.eval("document.querySelector('.said').textContent"), said, "from the end");
+    browser.press("Enter");
+    let why = "document.querySelector('figure.diagram .p.on').classList.contains('cause')";
+    assert_eq!(browser.eval(why), true, "the first that says why");
+    browser.press("Escape");
+    // Five pixels beside the middle of an arrow.
+    let beside = "(() => { const body = document.querySelector('svg.body'), box = body.getBoundingClientRect(); \
+                  const all = [...body.querySelectorAll('.a:not(.off)')], last = all[all.length - 1]; \
+                  const [x1, y1, x2, y2] = ['x1', 'y1', 'x2', 'y2'].map((name) => last[name].baseVal.value); \
+                  const long = Math.hypot(x2 - x1, y2 - y1), [over, down] = [(y1 - y2) / long * 5, (x2 - x1) / long * 5]; \
+                  const at = { clientX: box.left + (x1 + x2) / 2 + over, clientY: box.top + (y1 + y2) / 2 + down }; \
+                  body.dispatchEvent(new PointerEvent('pointermove', at)); \
+                  return document.querySelector('.said').textContent; })()";
+    let told = browser.eval(beside);
+    assert!(told.as_str().is_some_and(|told| told.contains("sent at")), "{told}");
     assert_eq!(complaints(&browser), Vec::<&Value>::new());
 }
 

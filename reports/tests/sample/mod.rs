@@ -28,6 +28,7 @@ pub fn diagram(events: u64) -> Diagram {
             what: format!("does something to {path}"),
             promise,
             paths: vec![path.clone()],
+            is_cause: nth % 4 == 2,
         });
         let sides = if nth % 2 == 0 { [lane, 0] } else { [0, lane] };
         diagram.arrows.push(Arrow {
@@ -52,6 +53,7 @@ pub fn diagram(events: u64) -> Diagram {
         what: format!("exclusion: p0 and p1 are both inside of {HOSTILE}"),
         promise: Some("exclusion".into()),
         paths: Vec::new(),
+        is_cause: false,
     });
     diagram.up_to(at, Diagram::KEPT)
 }

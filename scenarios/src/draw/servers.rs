@@ -26,6 +26,7 @@ fn diagram(promise: &str, what: &str, steps: &[String], servers: usize) -> Diagr
         what: what.into(),
         promise: None,
         paths: Vec::new(),
+        is_cause: false,
     };
     for (nth, step) in steps.iter().enumerate() {
         let kind = if is_fault(step) { PointKind::Fault } else { PointKind::Is };

@@ -2,6 +2,7 @@
 
 use super::Drawing;
 use crate::story::Line;
+use crate::story::cause::cause;
 use crate::story::steps::{from_start, lines};
 use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{Arrow, ArrowKind, Diagram, Mark, Point, PointKind, Unit};
@@ -19,15 +20,16 @@ pub(crate) fn diagram(promise: &str, example: &Counterexample, clients: u8) -> D
     // They have their sessions from the start.
     from_start(scenes, clients).iter().for_each(|opened| drawing.event(0, opened));
     let lines = lines(promise, example, clients);
+    let matters = cause(&lines, lines.len() - 1, &|at| format!("step {at}")).lines;
     for (nth, line) in lines.iter().enumerate() {
-        step(&mut drawing, promise, line, scenes.get(nth));
+        step(&mut drawing, promise, line, scenes.get(nth), matters.contains(&nth));
     }
     let last = example.steps.len() as u64;
     let Drawing { diagram, .. } = drawing;
     diagram.up_to(last, Diagram::KEPT)
 }
 
-fn step(drawing: &mut Drawing, promise: &str, line: &Line, scene: Option<&Scene>) {
+fn step(drawing: &mut Drawing, promise: &str, line: &Line, scene: Option<&Scene>, is_cause: bool) {
     let (at, what, paths) = (line.at, line.what.clone(), line.paths.clone());
     let (kind, promise) = match line.mark {
         Mark::Event => (PointKind::Says, None),
@@ -35,8 +37,8 @@ fn step(drawing: &mut Drawing, promise: &str, line: &Line, scene: Option<&Scene>
         Mark::Broken => (PointKind::Broken, Some(promise.into())),
         Mark::Expected => (PointKind::Expected, Some(promise.into())),
     };
-    let who = String::new();
-    drawing.point(Point { lanes: Vec::new(), at, kind, who, what, promise, paths: paths.clone() });
+    let (lanes, who, paths_of) = (Vec::new(), String::new(), paths.clone());
+    drawing.point(Point { lanes, at, kind, who, what, promise, paths: paths_of, is_cause });
     let Some(scene) = scene else { return };
     if let Some(lane) = scene.process.and_then(|process| drawing.client(process.into())) {
         let arrow = |from, to, sent: u32, kind| Arrow {

@@ -4,17 +4,18 @@ use super::{Drawing, paths_of};
 use crate::run::lines;
 use crate::story::words::{answered, asked};
 use crate::story::{Line, Told};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{EventType, Request, Response};
 use zk_proto::message::{Answer, Ask, ToClient, ToPeer, ToServer};
 use zk_proto::zab::message::Packet;
-use zk_reports::{Arrow, ArrowKind, BarKind, Diagram, Mark, NoReturn, Point, PointKind, Unit};
+use zk_reports::{Arrow, ArrowKind, BarKind, Cause, Diagram, Mark, Point, PointKind, Unit};
 use zk_trials::event::{Event, Fact};
 use zk_world::timeline::{Happening, Moment, Place};
 use zk_world::{Carried, Crossing, Fault, Run, Scenario};
 
-/// Draws a run that was traced, up to `until`, with the moment from which on its break was not avoided any more.
-pub(crate) fn diagram(scenario: &Scenario, run: &Run, lost: Option<&NoReturn>, until: u64) -> Diagram {
+/// Draws a run that was traced, up to `until`, with why it was broken, and the moment from which on that was not avoided
+/// any more.
+pub(crate) fn diagram(scenario: &Scenario, run: &Run, cause: Option<&Cause>, until: u64) -> Diagram {
     let wrote = |moment: &Moment| matches!(moment.what, Happening::Is(Fact::Wrote { .. }));
     let writes = run.timeline.iter().any(wrote);
     let servers = (0..scenario.machines()).map(|id| format!("s{id}")).collect();
@@ -23,8 +24,16 @@ pub(crate) fn diagram(scenario: &Scenario, run: &Run, lost: Option<&NoReturn>, u
     for moment in &run.timeline {
         happens(&mut drawing, moment, &mut leader);
     }
-    for line in lines(run).into_iter().filter(|line| line.told != Told::InText) {
-        let Line { at, who, mark, what, paths, .. } = line;
+    let moments = cause.into_iter().flat_map(|cause| &cause.moments);
+    let matters: BTreeSet<(u64, &str, &str)> =
+        moments.map(|moment| (moment.virtual_ns, &*moment.who, &*moment.what)).collect();
+    for line in lines(run) {
+        let Line { at, who, mark, what, paths, told, .. } = line;
+        let is_cause = matters.contains(&(at, &who, &what));
+        // A request is an arrow; of those that matter it is told in words what became of it.
+        if told == Told::InText && !is_cause {
+            continue;
+        }
         let (kind, promise) = match mark {
             Mark::Event if who.starts_with('p') => (PointKind::Says, None),
             Mark::Event => (PointKind::Is, None),
@@ -32,12 +41,19 @@ pub(crate) fn diagram(scenario: &Scenario, run: &Run, lost: Option<&NoReturn>, u
             Mark::Broken => (PointKind::Broken, promise_of(&what)),
             Mark::Expected => (PointKind::Expected, promise_of(&what)),
         };
-        drawing.point(Point { lanes: Vec::new(), at, kind, who, what, promise, paths });
+        drawing.point(Point { lanes: Vec::new(), at, kind, who, what, promise, paths, is_cause });
     }
-    if let Some(lost) = lost {
-        let (at, what) = (lost.virtual_ns, lost.to_string());
-        let (lanes, paths) = (Vec::new(), Vec::new());
-        drawing.point(Point { lanes, at, kind: PointKind::Is, who: "--".into(), what, promise: None, paths });
+    if let Some(lost) = cause.and_then(|cause| cause.no_return.as_ref()) {
+        drawing.point(Point {
+            lanes: Vec::new(),
+            at: lost.virtual_ns,
+            kind: PointKind::Is,
+            who: "--".into(),
+            what: lost.to_string(),
+            promise: None,
+            paths: Vec::new(),
+            is_cause: true,
+        });
     }
     let mut asked = BTreeMap::new();
     for crossing in &run.crossings {

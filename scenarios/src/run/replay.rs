@@ -103,8 +103,9 @@ pub(crate) fn replay_drawn(
     let run = ordered(target, seed, options)?;
     is_known(target, &run, promise)?;
     let until = first_break(&run, promise).map_or(run.virtual_ns, |violation| violation.at_ns);
-    let lost = lost(target, &run, promise, redraws, &|| false)?;
-    let diagram = draw::world::diagram(&target.scenario, &run, lost.as_ref(), until);
+    let no_return = lost(target, &run, promise, redraws, &|| false)?;
+    let cause = cause(&run, &told(&run), promise).map(|cause| Cause { no_return, ..cause });
+    let diagram = draw::world::diagram(&target.scenario, &run, cause.as_ref(), until);
     Ok((report(target, run, false, promise).answer, diagram))
 }
 
@@ -114,11 +115,12 @@ pub(crate) fn drawn(target: &Target, jobs: usize, report: &mut SweepReport, is_s
     report.draw(|failure, _| {
         let run = traced(target, failure.seed, RunOptions::default()).ok()?;
         let redraws = Redraws::of(target, None, jobs);
-        let lost = lost(target, &run, Some(&failure.promise), redraws, is_stopped).ok()?;
+        let no_return = lost(target, &run, Some(&failure.promise), redraws, is_stopped).ok()?;
         if is_stopped() {
             return None;
         }
-        Some(draw::world::diagram(&target.scenario, &run, lost.as_ref(), failure.virtual_ns))
+        let cause = why(&run, &failure.promise).map(|cause| Cause { no_return, ..cause });
+        Some(draw::world::diagram(&target.scenario, &run, cause.as_ref(), failure.virtual_ns))
     });
 }
 
