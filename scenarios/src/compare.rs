@@ -164,7 +164,7 @@ fn cost(trial: &Arc<Trial>, suited: &Scenario, clients: u16, latency_ms: f64) ->
         latency_ms: [latency_ms; 2],
         work_ms: [WORK_MS; 2],
         fault_seconds: 0,
-        heal_seconds: 600,
+        heal_seconds: 120,
         step_budget: 100_000_000,
         ..suited.clone()
     }

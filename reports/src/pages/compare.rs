@@ -10,8 +10,18 @@ use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of};
 use std::collections::BTreeSet;
 
-/// How many recipes stand beside one another in a table of 80 columns.
-const BESIDE: usize = 3;
+/// How wide a table of promises may be.
+const COLUMNS: usize = 80;
+/// The widest of its verdicts.
+const VERDICT: usize = "not broken yet".len();
+/// What a table of promises says, and what that means.
+const KEY: [(&str, &str); 5] = [
+    ("kept", "it held in the model and in all seeds"),
+    ("not broken yet", "it held as far as the search came, which ended at what is known to break"),
+    ("never tested", "neither the model nor a seed came to what it is about"),
+    ("not promised", "it is looked at, and the recipe may break it"),
+    ("-", "it is not looked at"),
+];
 
 /// What recipes cost as a table in Markdown, whoever has judged them: their names and costs.
 pub fn costs_markdown<'a>(recipes: impl Iterator<Item = (&'a str, &'a [Cost])>) -> String {
@@ -34,8 +44,11 @@ impl Report for CompareReport {
         );
         let mut page = vec![Part::Title("compare".into(), about)];
         page.push(what_holds(report));
-        page.extend(report.recipes.chunks(BESIDE).map(promises));
+        let tables: Vec<Part> = beside(&report.recipes).into_iter().map(promises).collect();
+        let key = key(&tables);
+        page.extend(tables);
         page.extend(notes(unless(report)));
+        page.extend(notes(key));
         let of_each = report.recipes.iter().map(|recipe| (&*recipe.judged.name, &*recipe.costs));
         page.push(costs(of_each, Mood::Plain));
         page.extend(notes(vec![HOW.into()]));
@@ -106,6 +119,34 @@ fn shortest_by_model(judged: &JudgedTrial) -> Option<&JudgedPromise> {
     // What it is known for comes first.
     let by = |promise: &&JudgedPromise| (Some(&*promise.name) != known, promise.steps);
     judged.promises.iter().filter(broken).min_by_key(by)
+}
+
+/// As many recipes at a time as a table has room for.
+fn beside(recipes: &[ComparedRecipe]) -> Vec<&[ComparedRecipe]> {
+    let promises = recipes.iter().flat_map(|recipe| &recipe.judged.promises);
+    let first = promises.map(|promise| promise.name.len()).max().unwrap_or(0);
+    let (mut tables, mut rest) = (Vec::new(), recipes);
+    while !rest.is_empty() {
+        let mut width = first;
+        let fits = rest.iter().take_while(|recipe| {
+            width += 2 + recipe.judged.name.len().max(VERDICT);
+            width <= COLUMNS
+        });
+        let (table, others) = rest.split_at(fits.count().max(1));
+        tables.push(table);
+        rest = others;
+    }
+    tables
+}
+
+/// What the verdicts mean that are in these tables.
+fn key(tables: &[Part]) -> Vec<String> {
+    let groups =
+        tables.iter().flat_map(|part| if let Part::Table(_, groups) = part { &groups[..] } else { &[] });
+    let cells: BTreeSet<&str> =
+        groups.flat_map(|group| &group.rows).flatten().map(|cell| &*cell.words).collect();
+    let used = KEY.iter().filter(|(word, _)| cells.contains(word));
+    used.map(|(word, meaning)| format!("{word}: {meaning}")).collect()
 }
 
 /// A few recipes beside one another, promise by promise.

@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::suite::Suite;
 use crate::sweep::{Failure, Missing, PromiseResult, Regression, SweepReport};
 use crate::text::{Paint, text};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, CatalogueNote, Verdict};
 use crate::words::{count, of, seconds, wall};
 
 /// How many breaks without a picture are listed, of each promise.
@@ -195,6 +195,10 @@ fn closing(page: &mut Page, report: &SweepReport) {
     page.extend(missing_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
     page.push(Part::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
     page.extend(known(report.catalogue_note()));
+    if let Some(CatalogueNote::NotSeen(_)) = report.catalogue_note() {
+        page.push(Line::from("the model takes every run within small bounds:").into());
+        page.push(Line::new(Mood::Strong, format!("zoocheck check {}", report.recipe)).into());
+    }
     let again = report.regressions.iter().find_map(|case| case.broken.as_ref());
     let foremost = report.foremost();
     let kept = foremost.filter(|failure| report.broken().any(|name| name == failure.promise));
