@@ -64,6 +64,11 @@ fn a_family_stands_for_all_its_variants_each_once() {
     let right = zoocheck("compare barrier --seeds 20 --max-states 10");
     assert_eq!(right.status, 3, "{}", right.stdout);
     assert!(
+        right.stdout.contains("not broken yet\n") && !right.stdout.contains(" kept\n"),
+        "{}",
+        right.stdout
+    );
+    assert!(
         right.stdout.lines().last().is_some_and(|line| line.starts_with("undecided: ")),
         "{}",
         right.stdout

@@ -15,9 +15,10 @@ const COLUMNS: usize = 80;
 /// The widest of its verdicts.
 const VERDICT: usize = "not broken yet".len();
 /// What a table of promises says, and what that means.
-const KEY: [(&str, &str); 5] = [
-    ("kept", "it held in the model and in all seeds"),
-    ("not broken yet", "it held as far as the search came, which ended at what is known to break"),
+const KEY: [(&str, &str); 6] = [
+    ("kept", "it held in the model, which was searched to its end, and in all seeds"),
+    ("not broken yet", "it held as far as the search came, which was cut short or ended at a break"),
+    ("kept so far *", "likewise, and it broke where that failed"),
     ("never tested", "neither the model nor a seed came to what it is about"),
     ("not promised", "it is looked at, and the recipe may break it"),
     ("-", "it is not looked at"),
@@ -159,7 +160,8 @@ fn promises(recipes: &[ComparedRecipe]) -> Part {
     }
     let cell = |name: &str, recipe: &ComparedRecipe| {
         let promise = recipe.judged.promises.iter().find(|promise| promise.name == name);
-        promise.map_or_else(|| Cell::from("-"), verdict)
+        let is_whole = recipe.judged.model != Judgement::Undecided;
+        promise.map_or_else(|| Cell::from("-"), |promise| verdict(promise, is_whole))
     };
     let row = |name: &&str| {
         let cells = recipes.iter().map(|recipe| cell(name, recipe));
@@ -170,17 +172,17 @@ fn promises(recipes: &[ComparedRecipe]) -> Part {
     Part::Table("Promises", vec![group])
 }
 
-/// What both engines say of a promise: the worse of the two.
-fn verdict(promise: &JudgedPromise) -> Cell {
+/// What both engines say of a promise: the worse of the two. `is_whole` if the model's search came to an answer.
+fn verdict(promise: &JudgedPromise, is_whole: bool) -> Cell {
     let either = |verdict| promise.model == verdict || promise.chaos == verdict;
     if either(Verdict::Broken) {
         Cell::new(Verdict::Broken, "BROKEN")
     } else if is_measured(promise) {
         Cell::new(Mood::Plain, "not promised")
     } else if either(Verdict::BrokenAsExpected) {
-        Cell::new(Verdict::BrokenAsExpected, "kept, unless *")
-    } else if promise.expected == Expected::Either && either(Verdict::Held) {
-        // The search stopped at what is known to break.
+        let words = if is_whole { "kept, unless *" } else { "kept so far *" };
+        Cell::new(Verdict::BrokenAsExpected, words)
+    } else if (promise.expected == Expected::Either || !is_whole) && either(Verdict::Held) {
         Cell::new(Mood::Plain, "not broken yet")
     } else if either(Verdict::Held) {
         Cell::new(Verdict::Held, "kept")
