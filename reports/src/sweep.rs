@@ -255,25 +255,25 @@ impl SweepReport {
 
     /// The failure to look at first: of the promise that breaks as the catalogue says, or else of the first one that broke.
     pub fn foremost(&self) -> Option<&Failure> {
-        let owed = || self.firsts().filter(|(.., verdict)| *verdict == Verdict::Broken);
-        let catalogued = |failure: &&Failure| {
-            self.catalogued.as_ref().is_some_and(|known| known.promise == failure.promise)
-        };
-        let known = owed().map(|(_, failure, _)| failure).find(catalogued);
-        known.or_else(|| owed().map(|(_, failure, _)| failure).next()).or(self.failures.first())
+        let mut firsts = self.firsts();
+        let owed = firsts.find(|(.., verdict)| *verdict == Verdict::Broken).map(|(_, failure, _)| failure);
+        owed.or(self.failures.first())
     }
 
-    /// The first break of each promise and invariant, in their order: those where it was owed, then those that were
-    /// to be expected.
+    /// The first break of each promise and invariant, in their order: those where it was owed, first of all that of the
+    /// promise that the catalogue names, then those that were to be expected.
     pub fn firsts(&self) -> impl Iterator<Item = (&PromiseResult, &Failure, Verdict)> {
         let owed = self.all().filter_map(|result| {
             let first = self.failures.iter().find(|failure| failure.promise == result.name)?;
             Some((result, first, Verdict::Broken))
         });
+        let mut owed: Vec<_> = owed.collect();
+        let known = self.catalogued.as_ref().map(|known| &*known.promise);
+        owed.sort_by_key(|(result, ..)| Some(&*result.name) != known);
         let expected = self
             .all()
             .filter_map(|result| Some((result, result.first_expected.as_ref()?, Verdict::BrokenAsExpected)));
-        owed.chain(expected)
+        owed.into_iter().chain(expected)
     }
 
     /// Gives the first breaks their diagrams, [`SweepReport::DRAWN`] at most, and takes those of all others away. `draw`

@@ -20,16 +20,20 @@ class Diagram {
     this.points = this.items.filter((item) => item.kind === "p");
     this.cursor = figure.querySelector(".band.cursor");
     this.at = -1;
-    this.zoom = 1;
     this.longest = 0;
-    this.focused = new Set();
-    this.kinds = new Set();
-    this.znode = "";
+    this.select = figure.querySelector("select[data-znode]");
+    this.boxes = all("input[data-kind]");
+    this.reset();
     this.listen(all);
     this.lay();
-    this.stage.scrollTop = this.stage.scrollHeight;
+    // It opens where the last line before the break stands that says why, if that is above the end.
+    const last = this.points.findLast((point) => point.node.matches(".cause"));
+    this.stage.scrollTop = Math.min(this.stage.scrollHeight, (last?.top ?? Infinity) - 0.7 * this.stage.clientHeight);
     new ResizeObserver(() => this.lay()).observe(this.stage);
-    figure.querySelector(".told").open = this.stage.clientWidth < 700;
+    // The words begin where the first line stands that says why.
+    const told = figure.querySelector(".told"), first = this.words.find(({ node }) => node.matches(".cause"))?.node;
+    told.addEventListener("toggle", () => { if (first) first.parentElement.scrollTop = first.offsetTop - first.parentElement.offsetTop; });
+    told.open = this.stage.clientWidth < 700;
   }
 
   listen(all) {
@@ -40,12 +44,10 @@ class Diagram {
       if (!this.focused.delete(lane)) this.focused.add(lane);
       this.lay();
     }));
-    this.boxes = all("input[data-kind]");
     this.boxes.forEach((box) => box.addEventListener("change", () => {
       if (box.checked) this.kinds.delete(box.dataset.kind); else this.kinds.add(box.dataset.kind);
       this.lay();
     }));
-    this.select = this.figure.querySelector("select[data-znode]");
     this.select.addEventListener("change", () => { this.znode = this.select.value; this.lay(); });
     const keys = { "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.whole, n: () => this.go(1), p: () => this.go(-1), b: deeds.broken, Enter: () => this.why(), Escape: () => this.choose(-1) };
     this.stage.addEventListener("keydown", (event) => {
@@ -92,12 +94,18 @@ class Diagram {
   }
 
   whole() {
-    this.zoom = 1;
-    this.znode = this.select.value = "";
-    [this.focused, this.kinds].forEach((chosen) => chosen.clear());
-    this.boxes.forEach((box) => { box.checked = true; });
+    this.reset();
     this.choose(-1);
     this.lay();
+  }
+
+  // As it was at first: messages between servers are many, and seldom matter.
+  reset() {
+    this.zoom = 1;
+    this.znode = this.select.value = "";
+    this.focused = new Set();
+    this.boxes.forEach((box) => { box.checked = box.defaultChecked; });
+    this.kinds = new Set(this.boxes.filter((box) => !box.checked).map((box) => box.dataset.kind));
   }
 
   why() {

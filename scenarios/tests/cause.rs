@@ -163,6 +163,21 @@ fn of_what_was_lost_it_is_told_what_struck_and_what_was_asked_again() {
     told("lock/no-sync --seed 35 --promise no-second-znode", &["-lock-0000000010 was made at 8.933 s by p0"]);
 }
 
+#[test]
+fn who_came_first_is_told_and_when_somebody_was_without_a_connection() {
+    told(
+        "priority-queue/stale-list --seed 2 --promise takes-in-order --redraws 0",
+        &["p3 takes /queue/items/item-00009-0000000006 2 at 0.630 s, by its list of 0.568 s"],
+    );
+    told(
+        "election/duplicate-start --seed 0 --promise one-term-per-election --redraws 0",
+        &["p3.1 was without its connection from 29.066 s to 29.117 s."],
+    );
+    let ran = zoocheck("replay chubby/check-then-act --seed 0 --promise exclusion-at-checked-resource");
+    let (cause, _) = ran.stdout.split_once("the run up to there").expect("a cause, and the run");
+    assert!(cause.contains("p2  is accepted with /lock/") && !cause.contains("the unfenced"), "{cause}");
+}
+
 /// Fifo broke in the same seed, and stands before it in the order of time.
 #[test]
 fn the_last_lines_of_a_sweep_are_of_the_promise_that_the_catalogue_names() {

@@ -106,9 +106,10 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     let Some((mut browser, file, _dir)) = browser() else { return };
     browser.open(&file, WIDE, 900, false);
     browser.wait_for(DRAWN);
-    let end = "(() => { const { scrollTop, clientHeight, scrollHeight } = document.querySelector('.stage'); \
-               return scrollTop > 0 && scrollTop + clientHeight > scrollHeight - 3; })()";
-    browser.wait_for(end);
+    let why = "(() => { const stage = document.querySelector('.stage'), all = [...stage.querySelectorAll('.p.cause')]; \
+               const [box, last] = [stage, all[all.length - 1]].map((node) => node.getBoundingClientRect()); \
+               return stage.scrollTop > 0 && last.top > box.top && last.bottom < box.bottom; })()";
+    browser.wait_for(why);
     let shown = "document.querySelectorAll('figure.diagram:first-of-type .a:not(.off)').length";
     let all = browser.eval(shown).as_u64().expect("a number");
     assert!(all > 5, "{all}");

@@ -92,6 +92,12 @@ impl<'a> Search<'a> {
             }
         }
         paths.iter().for_each(|path| self.znode(path, left));
+        if says(&["after one that it comes before"]) {
+            paths.iter().for_each(|path| self.overtaken(path));
+        }
+        if says(&["a write of"]) {
+            actors.iter().take(1).for_each(|actor| self.said_last(actor.process));
+        }
         if says(&[NoSecondZnode::DIFFERS]) {
             paths.iter().for_each(|path| self.twin(path));
         }

@@ -291,6 +291,17 @@ impl<'a> Past<'a> {
         }
     }
 
+    /// Where a process is connected again, behind a line.
+    pub(super) fn connects(&self, process: u16, behind: usize) -> Option<usize> {
+        let name = format!("p{process}");
+        let is_one = |line: &Line| {
+            let is_its = named_in(&line.who).contains(&name.as_str());
+            is_its
+                && (line.what == "is connected again" || line.what.starts_with("is connected, with session"))
+        };
+        (behind + 1..self.lines.len()).find(|line| is_one(&self.lines[*line]))
+    }
+
     /// Where the event of a process's watch was lost, that of a znode, at that line or later.
     pub(super) fn lost_event(&self, process: u16, path: &str, from: usize) -> Option<usize> {
         let name = format!("p{process}");

@@ -462,6 +462,10 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
             "counter.py",
             "p4 asked at 0.427 s: 'setData /counter \"6\" at version 5': done, and the answer is lost",
         ),
+        (
+            "lock.py",
+            "expired at 12.703 s; it was told that at 9.862 s already, and had another since 10.003 s",
+        ),
         ("party.py", "__party__ went at 14.537 s with the session of p1"),
         (
             "plain_queue.py",

@@ -449,7 +449,7 @@ impl Promise for BarrierOpens {
             let what = match member.place {
                 Place::Arriving if member.round.is_some() => "to enter a round that runs",
                 Place::Arriving if arriving >= self.0.size && !runs(None) => "to enter, with enough others",
-                Place::Leaving if !runs(member.round) => "to leave, as all others do",
+                Place::Leaving if !runs(member.round) => "to leave, and nobody of its round is inside",
                 Place::Arriving | Place::Inside | Place::Leaving => continue,
             };
             found.push(

@@ -238,7 +238,11 @@ impl Promise for ExclusionAtResource {
             Effect::None => {}
             Effect::Passes => found.push(Finding::Tested),
             Effect::Breaks(actor) => {
-                let kind = if self.at == At::Fenced { "fenced" } else { "unfenced" };
+                let kind = match self.at {
+                    At::Fenced => "fenced",
+                    At::Unfenced => "unfenced",
+                    At::Checked => "checked",
+                };
                 let what =
                     format!("a write of {actor} was accepted at the {kind} resource after a later holder's");
                 found.push(broken(what, self.excuse(actor)));
@@ -255,6 +259,7 @@ mod tests {
 
     const FENCED: &str = "a write of p0 was accepted at the fenced resource after a later holder's";
     const UNFENCED: &str = "a write of p0 was accepted at the unfenced resource after a later holder's";
+    const CHECKED: &str = "a write of p0 was accepted at the checked resource after a later holder's";
 
     /// p0 writes, p1 is granted the lock and writes, p0 writes again.
     fn aba(resource: Resource, last_accepted: bool, before_p1: Vec<Event>) -> Vec<Event> {
@@ -358,7 +363,7 @@ mod tests {
     #[test]
     fn a_dead_session_is_no_excuse_where_a_check_was_to_help() {
         let found = findings(ExclusionAtResource::checked(LOCK), aba(Unfenced, true, vec![closed(0)]));
-        assert_eq!(broken_by(&found), [(UNFENCED, None)]);
+        assert_eq!(broken_by(&found), [(CHECKED, None)]);
     }
 
     #[test]

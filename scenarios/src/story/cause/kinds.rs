@@ -7,6 +7,7 @@ use crate::story::{Call, Deed};
 use std::collections::BTreeSet;
 use zk_api::{ErrorCode, Request, Response};
 use zk_trials::event::{ActorId, End, Fact, Observation};
+use zk_trials::words::TAKES;
 
 impl Search<'_> {
     /// One change woke several: who had watched it, since when, and what changed.
@@ -152,10 +153,7 @@ impl Search<'_> {
 
     /// A process goes on, though its session is over or it was told that it may be.
     pub(super) fn goes_on(&mut self, process: u16) {
-        if let Some((line, sentence)) = self.ended(process) {
-            self.follow(line, 0);
-            self.why.push(sentence);
-        }
+        self.ended(process, 0);
         let news = self.past.facts().rev().find(|(_, fact)| match fact {
             Fact::LearnsExpiry { actor } | Fact::Disconnected { actor } => actor.process == process,
             _ => false,
@@ -249,10 +247,8 @@ impl Search<'_> {
             }
             None => self.why.push(format!("{why}.")),
         }
-        if let Some((line, sentence)) = self.ended(holder.process) {
-            self.follow(line, 1);
-            self.why.push(sentence);
-        }
+        self.gap_before(holder.process, line);
+        self.ended(holder.process, 1);
     }
 
     /// The znode by which an actor was granted what it acts on now.
@@ -301,27 +297,74 @@ impl Search<'_> {
         ));
     }
 
-    /// Whether a process's session is over, and by what.
-    fn ended(&self, process: u16) -> Option<(usize, String)> {
-        let life = self.past.facts().rev().find_map(|(_, fact)| match fact {
-            Fact::SessionOpened { actor, .. } if actor.process == process => Some(*actor),
+    /// Whether a process's session is over, by what, and whether it was told.
+    fn ended(&mut self, process: u16, weight: u8) {
+        let opened = self.past.facts().rev().filter_map(|(line, fact)| match fact {
+            Fact::SessionOpened { actor, session } if actor.process == process => {
+                Some((line, *actor, *session))
+            }
             _ => None,
         });
-        let (line, expired) = self.past.facts().rev().find_map(|(line, fact)| match fact {
-            Fact::SessionClosed { actor, expired, .. } => (Some(*actor) == life).then_some((line, *expired)),
+        let opened: Vec<_> = opened.collect();
+        let Some((_, life, _)) = opened.first().copied() else { return };
+        let closed = self.past.facts().rev().find_map(|(line, fact)| match fact {
+            Fact::SessionClosed { actor, expired, session } if *actor == life => {
+                Some((line, *expired, *session))
+            }
             _ => None,
-        })?;
+        });
+        let Some((line, expired, session)) = closed else { return };
+        let began = opened.iter().find(|(.., of)| *of == session).map_or(0, |(began, ..)| *began);
+        let learns = self.past.facts().find_map(|(at, fact)| match fact {
+            Fact::LearnsExpiry { actor } if actor.process == process && at >= began => Some(at),
+            _ => None,
+        });
+        self.follow(line, weight);
         let how = if expired { "expired" } else { "was closed" };
-        let learns = self.past.facts().rev().find(|(at, fact)| {
-            *at >= line && matches!(fact, Fact::LearnsExpiry { actor } if actor.process == process)
-        });
         let learns = match learns {
-            Some((at, _)) => format!(", and it learned of that at {}", self.at(at)),
+            Some(told) if told >= line => format!(", and it learned of that at {}", self.at(told)),
+            Some(told) => {
+                self.pick(told, weight);
+                let next = opened.iter().rev().find(|(next, ..)| *next > told).map(|(next, ..)| *next);
+                let next = next.map(|next| {
+                    self.pick(next, weight);
+                    format!(", and had another since {}", self.at(next))
+                });
+                format!("; it was told that at {} already{}", self.at(told), next.unwrap_or_default())
+            }
             None if expired => ", which it was not told".into(),
             None => String::new(),
         };
-        let name = self.past.name(process);
-        Some((line, format!("The session of {name} {how} at {}{learns}.", self.at(line))))
+        let (name, at) = (self.past.name(process), self.at(line));
+        self.why.push(format!("The session of {name} {how} at {at}{learns}."));
+    }
+
+    /// Whether a process was without its connection between the last two times that it claimed something.
+    fn gap_before(&mut self, process: u16, line: usize) {
+        let claims = self.past.says().rev().filter(|(at, actor, what)| {
+            *at < line
+                && actor.process == process
+                && claims(what)
+                && !matches!(what, Observation::Granted { .. })
+        });
+        let Some(before) = claims.map(|(at, ..)| at).next() else { return };
+        if let Some(lost) = self.past.loses_connection(process, Some(before)).filter(|lost| *lost < line) {
+            let gap = self.gap(process, lost);
+            self.why.push(gap);
+        }
+    }
+
+    /// From when until when a process was without its connection, which it lost in a line.
+    pub(super) fn gap(&mut self, process: u16, lost: usize) -> String {
+        self.follow(lost, 1);
+        let (name, at) = (self.past.line(lost).who.clone(), self.at(lost));
+        match self.past.connects(process, lost) {
+            Some(again) => {
+                self.pick(again, 1);
+                format!("{name} was without its connection from {at} to {}.", self.at(again))
+            }
+            None => format!("{name} lost its connection at {at}."),
+        }
     }
 
     /// What a process said last, and on which answer.
@@ -333,8 +376,10 @@ impl Search<'_> {
         if let Some((line, _, what)) = said {
             self.follow(line, 0);
             // The same that it said of something else.
-            let verb = |what: &Observation| what.told().map(|(verb, ..)| verb.to_string());
-            let same = says.find(|(_, _, other)| verb(other).is_some() && verb(other) == verb(what));
+            let kind = |what: &Observation| {
+                (std::mem::discriminant(what), what.told().map(|(verb, ..)| verb.to_string()))
+            };
+            let same = says.find(|(_, _, other)| kind(other) == kind(what));
             same.into_iter().for_each(|(line, ..)| self.pick(line, 2));
         }
         let decided = self.past.decided_by(process, until);
@@ -351,10 +396,10 @@ impl Search<'_> {
             self.follow(line, 1);
             self.why.push(format!("Its request of {}: {}.", self.at(line), self.told(line, call)));
         }
-        if let Some((line, sentence)) = self.ended(process) {
-            self.follow(line, 1);
-            self.why.push(sentence);
+        if let Some((line, ..)) = said {
+            self.gap_before(process, line);
         }
+        self.ended(process, 1);
     }
 
     /// What has become of a znode that the break names. `left` if nobody should have left it there.
@@ -386,6 +431,31 @@ impl Search<'_> {
             self.left(path);
         }
         self.said_of(path);
+    }
+
+    /// Who took an item that comes behind this one while this one was there, and by which list.
+    pub(super) fn overtaken(&mut self, path: &str) {
+        let Some((made, parent)) = self.past.last(path, Changed::Made).zip(path.rsplit_once('/')) else {
+            return;
+        };
+        let takes = self.past.says().rev().find(|(line, _, what)| {
+            let about = what.told().filter(|(verb, ..)| *verb == TAKES).map(|(_, about, _)| about);
+            let is_behind = about.is_some_and(|other| {
+                other > path && other.rsplit_once('/').is_some_and(|(up, _)| up == parent.0)
+            });
+            *line > made.line && is_behind
+        });
+        let Some((line, actor, what)) = takes else { return };
+        self.pick(line, 0);
+        let before = self.past.before(line);
+        let list = before
+            .calls(actor.process)
+            .rfind(|(_, call)| matches!(call.request, Request::GetChildren { .. }) && call.heard.is_some());
+        let list = list.map(|(line, call)| {
+            self.pick(line, 0);
+            format!(", by its list of {}: {}", self.at(line), self.told(line, call))
+        });
+        self.why.push(format!("{actor} {what} at {}{}.", self.at(line), list.unwrap_or_default()));
     }
 
     /// What somebody who never learned that it has changed a znode asks of that next.
@@ -438,6 +508,16 @@ impl Search<'_> {
             }
         };
         self.why.push(sentence);
+    }
+
+    /// The last that a process said, beside what it has.
+    pub(super) fn said_last(&mut self, process: u16) {
+        let notes =
+            self.past.says().rev().filter(|(_, actor, what)| {
+                actor.process == process && matches!(what, Observation::Notes { .. })
+            });
+        let notes: Vec<usize> = notes.map(|(line, ..)| line).take(2).collect();
+        notes.into_iter().for_each(|line| self.pick(line, 1));
     }
 
     /// What is said of a znode, by each process in its last words of each kind.

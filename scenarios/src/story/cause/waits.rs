@@ -61,7 +61,10 @@ impl Search<'_> {
                 self.follow(change.line, weight + 1);
                 format!("; the last that changed: {} {}", change.path, self.gone_or_made(&change))
             });
-            self.why.push(format!("{name} has waited since {since} for other children of {path}{last}."));
+            let lost = self.past.loses_connection(process, Some(watch.line));
+            let lost = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
+            self.why
+                .push(format!("{name} has waited since {since} for other children of {path}{last}.{lost}"));
             return;
         }
         if !is_last {
@@ -72,11 +75,8 @@ impl Search<'_> {
         }
         let state = self.state_of(path);
         let stale = self.overlooked(watch.line, path);
-        let lost = self.past.loses_connection(process, Some(watch.line)).map(|lost| {
-            self.follow(lost, 0);
-            format!(" {name} lost its connection at {}.", self.at(lost))
-        });
-        let lost = lost.unwrap_or_default();
+        let lost = self.past.loses_connection(process, Some(watch.line));
+        let lost = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
         let told = self.told_of(process, path);
         self.why.push(format!(
             "{name} has waited since {since} for a change of {path}: it {state}.{told}{stale}{lost}"

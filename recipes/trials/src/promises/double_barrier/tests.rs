@@ -119,7 +119,10 @@ fn waiting_with_enough_others_breaks_it_and_waiting_for_others_does_not() {
     assert_eq!(alone, []);
     let left = with(&[passes(0), passes(1), leaves(1), vec![says(0, "asks to leave")]]);
     let found = resting(BarrierOpens::of(B), left, &rest(&[0]));
-    assert_eq!(broken_by(&found), [("p0 waits for ever at /barrier to leave, as all others do", None)]);
+    assert_eq!(
+        broken_by(&found),
+        [("p0 waits for ever at /barrier to leave, and nobody of its round is inside", None)]
+    );
 }
 
 const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
