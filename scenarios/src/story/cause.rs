@@ -80,7 +80,9 @@ impl<'a> Search<'a> {
                 other.into_iter().for_each(|other| self.holds(other, true));
                 self.holds(*first, false);
             }
-            all if left && !paths.is_empty() => all.iter().for_each(|actor| self.is_through(actor.process)),
+            all if left && !paths.is_empty() => {
+                all.iter().for_each(|actor| self.is_through(actor.process, &paths[0]));
+            }
             all => {
                 let mut seen: Vec<u16> = Vec::new();
                 for actor in all {
@@ -300,7 +302,9 @@ impl<'a> Search<'a> {
             Changed::Made => format!("was made at {at} by {by}{untold}"),
             Changed::Set => format!("was set at {at} by {by}{untold}"),
             Changed::Gone if change.by == SessionId::NONE && change.owner != SessionId::NONE => {
-                format!("went at {at} with the session of {}", name(change.owner))
+                let before = self.past.before(change.line);
+                let which = if before.has_another(change.owner) { "a former session" } else { "the session" };
+                format!("went at {at} with {which} of {}", name(change.owner))
             }
             Changed::Gone => format!("was deleted at {at} by {by}{untold}"),
         }

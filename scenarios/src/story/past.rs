@@ -102,6 +102,17 @@ impl<'a> Past<'a> {
         own.filter_map(|(number, line)| Some((number, line.what.strip_prefix("prints: ")?))).next()
     }
 
+    /// The error of the last traceback that a program has printed.
+    pub(super) fn traceback(&self, process: u16) -> Option<(usize, &'a str)> {
+        let name = format!("p{process}");
+        let begins = self.lines.iter().rposition(|line| {
+            line.what.starts_with("prints: Traceback") && named_in(&line.who).contains(&name.as_str())
+        })?;
+        let line = &self.lines[begins];
+        let end = self.lines.iter().rposition(|other| other.at == line.at)?;
+        self.before(end + 1).printed(&line.who, line.at)
+    }
+
     /// The requests of everybody.
     pub(super) fn all_calls(&self) -> impl DoubleEndedIterator<Item = (usize, &'a Call)> + use<'a> {
         self.deeds().filter_map(|(at, deed)| match deed {
@@ -123,6 +134,16 @@ impl<'a> Past<'a> {
     /// Whose session it is; `None` for an administrator's, and the server's own.
     pub(super) fn owner(&self, session: SessionId) -> Option<ActorId> {
         self.owners.get(&session).copied()
+    }
+
+    /// Whether the process of a session has opened another one since.
+    pub(super) fn has_another(&self, session: SessionId) -> bool {
+        let Some(owner) = self.owner(session) else { return false };
+        let last = self.facts().rev().find_map(|(_, fact)| match fact {
+            Fact::SessionOpened { session, actor } if actor.process == owner.process => Some(*session),
+            _ => None,
+        });
+        last.is_some_and(|last| last != session)
     }
 
     /// Changes of znodes.

@@ -466,7 +466,8 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
             "lock.py",
             "expired at 12.703 s; it was told that at 9.862 s already, and had another since 10.003 s",
         ),
-        ("party.py", "__party__ went at 14.537 s with the session of p1"),
+        ("locking_queue.py", "It printed a traceback at 3.446 s: kazoo.exceptions.ConnectionLoss"),
+        ("party.py", "__party__ went at 14.537 s with a former session of p1"),
         (
             "plain_queue.py",
             "p4 asked at 7.196 s: 'delete /queue/entry-100-0000000004': done, and the answer is",

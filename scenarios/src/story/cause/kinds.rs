@@ -6,7 +6,7 @@ use crate::story::past::{Change, Changed, claims};
 use crate::story::{Call, Deed};
 use std::collections::BTreeSet;
 use zk_api::{ErrorCode, Request, Response};
-use zk_trials::event::{ActorId, End, Fact, Observation};
+use zk_trials::event::{ActorId, End, Event, Fact, Observation};
 use zk_trials::words::TAKES;
 
 impl Search<'_> {
@@ -184,9 +184,10 @@ impl Search<'_> {
         }
     }
 
-    /// A process is through with something that it leaves behind.
-    pub(super) fn is_through(&mut self, process: u16) {
-        let said = self.past.says().rev().filter(|(_, actor, _)| actor.process == process);
+    /// A process is through with something that it leaves behind: with what it was about when it made that.
+    pub(super) fn is_through(&mut self, process: u16, path: &str) {
+        let made = self.past.last(path, Changed::Made).map_or(0, |made| made.line);
+        let said = self.past.says().filter(|(line, actor, _)| *line > made && actor.process == process);
         let ends = said.filter(|(_, _, what)| {
             matches!(
                 what,
@@ -358,6 +359,10 @@ impl Search<'_> {
     pub(super) fn gap(&mut self, process: u16, lost: usize) -> String {
         self.follow(lost, 1);
         let (name, at) = (self.past.line(lost).who.clone(), self.at(lost));
+        let deeds = &self.past.line(lost).deeds;
+        if deeds.iter().any(|deed| matches!(deed, Deed::Event(Event::Is(Fact::Crashed { .. })))) {
+            return format!("{name} crashed at {at}.");
+        }
         match self.past.connects(process, lost) {
             Some(again) => {
                 self.pick(again, 1);
@@ -388,6 +393,13 @@ impl Search<'_> {
             let overlooked = self.overlooked(line, &call.request.path());
             let (at, told) = (self.at(line), self.told(line, call));
             self.why.push(format!("{name} acts on what it was told at {at}: {told}.{overlooked}"));
+            if let Some((woken, path, kind)) =
+                said.and_then(|(said, ..)| self.past.before(said + 1).last_woken(process))
+                && woken > line
+            {
+                self.follow(woken, 0);
+                self.why.push(format!("Its watch of {path} fired at {} ({kind:?}).", self.at(woken)));
+            }
             let earlier = self.past.before(line);
             earlier.calls(process).rev().take(2).for_each(|(line, _)| self.pick(line, 2));
         }

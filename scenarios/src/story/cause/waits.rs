@@ -50,6 +50,9 @@ impl Search<'_> {
         last.into_iter().for_each(|(line, _)| self.follow(line, weight + 1));
         before.into_iter().for_each(|(line, _)| self.pick(line, weight + 2));
         self.still_has(process, weight);
+        if is_last {
+            self.went_wrong(process);
+        }
         let Some(watch) = self.past.watches(process).pop() else {
             return self.watches_nothing(process, last);
         };
@@ -88,6 +91,24 @@ impl Search<'_> {
             }
             Some(other) => self.should_wake(other),
             None => {}
+        }
+    }
+
+    /// What went wrong before a process waited: its last request was lost, or an error that it only printed.
+    fn went_wrong(&mut self, process: u16) {
+        let last = self.past.calls(process).next_back();
+        if let Some((line, call)) = last.filter(|(_, call)| call.heard.is_none() && !call.is_open) {
+            self.follow(line, 0);
+            self.why.push(format!(
+                "The last request of {}, at {}: {}.",
+                self.past.name(process),
+                self.at(line),
+                self.told(line, call)
+            ));
+        }
+        if let Some((line, error)) = self.past.traceback(process) {
+            self.pick(line, 0);
+            self.why.push(format!("It printed a traceback at {}: {error}.", self.at(line)));
         }
     }
 
@@ -146,8 +167,10 @@ impl Search<'_> {
                     None if lost.is_some() => {
                         lost.into_iter().for_each(|lost| self.pick(lost, 0));
                         let connection = self.past.loses_connection(process, lost);
-                        connection.into_iter().for_each(|lost| self.follow(lost, 1));
-                        format!("{what}, and that event was lost with its connection")
+                        let gap =
+                            connection.map_or(String::new(), |lost| format!(". {}", self.gap(process, lost)));
+                        let gap = gap.trim_end_matches('.');
+                        format!("{what}, and that event was lost with its connection{gap}")
                     }
                     None => format!("{what}, and it has asked nothing since"),
                     Some((_, call, at)) => format!("{what}; its last request, at {at}: {call}"),
