@@ -91,8 +91,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run(&self, after: u64, with: u64) -> Result<Run, BadInput> {
-        let options = RunOptions { redraw: Some(Redraw { after, with }), ..RunOptions::default() };
+    /// Goes on behind the break only if `whole`.
+    fn run(&self, after: u64, with: u64, whole: bool) -> Result<Run, BadInput> {
+        let sought = (self.violation.promise, self.violation.excuse.is_some());
+        let stop_at = (!whole).then_some(sought);
+        let options = RunOptions { redraw: Some(Redraw { after, with }), stop_at, ..RunOptions::default() };
         caught(self.seed, || zk_world::run(&self.target.trial, &self.target.scenario, self.seed, &options))
     }
 
@@ -108,7 +111,8 @@ impl Search<'_> {
     /// How many of these chances avoid the break, if everything behind an event is left to them.
     fn avoiding(&self, after: u64, chances: std::ops::RangeInclusive<u32>) -> Result<u32, BadInput> {
         let chances: Vec<u32> = chances.collect();
-        let one = |with: &u32| self.run(after, u64::from(*with)).map(|run| u32::from(!self.breaks(&run)));
+        let one =
+            |with: &u32| self.run(after, u64::from(*with), false).map(|run| u32::from(!self.breaks(&run)));
         each_of(&chances, self.redraws.jobs, one, &mut |_| {}).into_iter().sum()
     }
 
@@ -130,7 +134,7 @@ impl Search<'_> {
 
     /// The event behind which it is lost, and how many chances avoid it behind the one before.
     fn told(&self, lost: u64, before: Option<u64>) -> Result<NoReturn, BadInput> {
-        let event = self.run(lost, 1)?.redrawn;
+        let event = self.run(lost, 1, true)?.redrawn;
         let avoided = before.map(|before| self.avoiding(before, 1..=self.redraws.many)).transpose()?;
         let (virtual_ns, what) = event.unwrap_or((0, "the run begins".into()));
         Ok(NoReturn { virtual_ns, what, redraws: self.redraws.many, avoided: avoided.unwrap_or(0) })
@@ -160,8 +164,8 @@ mod tests {
     fn behind_the_event_every_chance_breaks_it_and_before_it_some_do_not() {
         let target = target("lock/simple");
         let found = found(&target, 10, "no-waiter-stuck", 20, 2);
-        let event = "Turning point at 12.503 s: p4 learns of its write. With the same faults and other delays from then \
-                     on, 20 of 20 runs break it; from just before, 12.";
+        let event = "Turning point at 12.503 s: p4's write is answered. With the same faults and other \
+                     delays from then on, 20 of 20 runs break it; from just before, 12.";
         assert_eq!(found.to_string(), event);
     }
 
@@ -212,6 +216,27 @@ mod tests {
         let target = target("lock/no-recheck");
         let promise = "exclusion-among-live-sessions";
         assert_eq!(found(&target, 0, promise, 10, 1), found(&target, 0, promise, 10, 3));
+    }
+
+    #[test]
+    fn a_run_that_stops_at_a_break_has_it_as_the_whole_run_has_and_no_other_has_it() {
+        let target = target("lock/java");
+        let run = |seed, stop_at| {
+            let options = RunOptions { stop_at, ..RunOptions::default() };
+            zk_world::run(&target.trial, &target.scenario, seed, &options)
+        };
+        let mut shorter = 0;
+        for seed in 0..6 {
+            let whole = run(seed, None);
+            assert!(!whole.violations.is_empty());
+            for violation in &whole.violations {
+                let stopped = run(seed, Some((violation.promise, violation.excuse.is_some())));
+                assert!(stopped.violations.contains(violation), "seed {seed}: {violation:?}");
+                shorter += u32::from(stopped.steps < whole.steps);
+            }
+            assert_eq!(run(seed, Some(("no-such-promise", false))), whole);
+        }
+        assert!(shorter > 3, "{shorter}");
     }
 
     #[test]

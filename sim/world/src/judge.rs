@@ -82,6 +82,11 @@ impl Judge {
         }
     }
 
+    /// Whether a promise was broken, with an excuse or without.
+    pub fn has_broken(&self, promise: &str, excused: bool) -> bool {
+        self.violations.iter().any(|v| v.promise == promise && v.excuse.is_some() == excused)
+    }
+
     /// How often each promise was put to the test, and what was broken.
     pub fn finish(self) -> (BTreeMap<&'static str, u64>, Vec<RunViolation>) {
         let names = self.promises.iter().map(|promise| promise.name());

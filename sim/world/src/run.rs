@@ -58,6 +58,8 @@ pub struct RunOptions {
     pub order: Option<Order>,
     /// Leave something else to chance from some event on.
     pub redraw: Option<Redraw>,
+    /// Stop where this promise is broken, with an excuse or without. Of what comes behind that nothing is known.
+    pub stop_at: Option<(&'static str, bool)>,
 }
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.

@@ -249,6 +249,8 @@ pub struct World<'a> {
     pub watches: bool,
     /// Go on when something that is always watched is broken.
     pub beyond: bool,
+    /// Stop where this is broken.
+    pub stop_at: Option<(&'static str, bool)>,
     /// How often a planted bug has made a difference.
     pub deviations: u64,
     pub commits: u64,
@@ -333,6 +335,7 @@ impl<'a> World<'a> {
             crash_at: options.crash_at,
             watches: !options.unwatched,
             beyond: options.beyond,
+            stop_at: options.stop_at,
             deviations: 0,
             commits: 0,
             epoch: 0,
@@ -380,6 +383,10 @@ impl<'a> World<'a> {
             }
             if self.time_is_up() {
                 self.now = self.deadline;
+                break;
+            }
+            if self.stop_at.is_some_and(|(promise, excused)| self.judge.has_broken(promise, excused)) {
+                self.over = true;
                 break;
             }
             let Some((at, happening)) = self.next_event() else { break };
