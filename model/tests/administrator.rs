@@ -1,9 +1,7 @@
 //! What an administrator may do to a trial's znodes, and counters that near their end: shown by actors that rely on it
 //! that nobody does.
 
-mod common;
-
-use common::{broken, run};
+use crate::common::{broken, run};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Error, ErrorCode, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};

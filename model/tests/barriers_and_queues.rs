@@ -1,8 +1,6 @@
 //! Barriers and queues hold with every kind of fault, in every run.
 
-mod common;
-
-use common::{run, trial};
+use crate::common::{run, trial};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::promise::Assumption;
 use zk_trials::trial::Bounds;

@@ -1,9 +1,7 @@
 //! What a client may live through, beyond what the locks need: shown by actors that say what they saw, and by
 //! promises that break when it happened in a certain order.
 
-mod common;
-
-use common::{broken, run};
+use crate::common::{broken, run};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, ZPath, ZooKeeper, race};
 use zk_model::{CheckConfig, Verdict};

@@ -1,8 +1,6 @@
 //! Texts that no other call gives come in two orders: of two that is all there is, of more a verdict says so.
 
-mod common;
-
-use common::run;
+use crate::common::run;
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};

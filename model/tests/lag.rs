@@ -1,8 +1,6 @@
 //! What servers that differ show their clients: shown by actors that say so when they have seen it.
 
-mod common;
-
-use common::{broken, run, trial};
+use crate::common::{broken, run, trial};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Error, EventType, KeeperState, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};

@@ -1,8 +1,6 @@
 //! What goes on for ever without an end is found, and what only may take long is not.
 
-mod common;
-
-use common::{broken, full, run, trial};
+use crate::common::{broken, full, run, trial};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};

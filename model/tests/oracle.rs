@@ -7,9 +7,7 @@
 //! sessions live, which watches are armed, and what may still go wrong. They share no code: this one knows
 //! nothing of futures, histories, digests, the tree or zxids.
 
-mod common;
-
-use common::{bare, full, run, trial};
+use crate::common::{bare, full, run, trial};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use zk_model::Verdict;
 

@@ -1,8 +1,6 @@
 //! What makes a search smaller or faster changes no verdict: for the lock and every variant.
 
-mod common;
-
-use common::{broken, full, run, same_kind, trial};
+use crate::common::{broken, full, run, same_kind, trial};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_model::{CheckConfig, Engine, Verdict};

@@ -2,9 +2,7 @@
 //!
 //! Each actor here asserts what must be so; what may be so but need not is shown by an actor that panics at it.
 
-mod common;
-
-use common::{broken, full, run};
+use crate::common::{broken, full, run};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Either, EventType, KeeperState, ZPath, ZooKeeper, race};

@@ -1,8 +1,6 @@
 //! Recipes that go wrong by themselves are verdicts with counterexamples, not crashes of the checker.
 
-mod common;
-
-use common::{broken, full, run};
+use crate::common::{broken, full, run};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
 use zk_model::{Check, CheckConfig, Engine, Verdict};

@@ -1,8 +1,6 @@
 //! Who says something as it begins may begin at any time: once, all had begun before anything else happened.
 
-mod common;
-
-use common::{broken, run};
+use crate::common::{broken, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, ZPath, ZooKeeper};

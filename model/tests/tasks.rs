@@ -1,9 +1,7 @@
 //! Which of a process's ready tasks runs next is a choice, and so is how much has reached it before its code looks: two
 //! things that the simulator shows of a process with several tasks, and threads show for real.
 
-mod common;
-
-use common::{broken, full, run};
+use crate::common::{broken, full, run};
 use std::collections::HashSet;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,8 +1,6 @@
 //! Timers of one process keep their order: models let an hour end before a second once.
 
-mod common;
-
-use common::run;
+use crate::common::run;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Either, ZooKeeper, race};

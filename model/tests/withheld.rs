@@ -1,8 +1,6 @@
 //! Events that a client may not be told of, until it is connected again.
 
-mod common;
-
-use common::{full, run};
+use crate::common::{full, run};
 use std::sync::Arc;
 use zk_api::{Acl, AclList, CreateMode, Data, Either, ErrorCode, Identity, Perms, ZPath, ZooKeeper, race};
 use zk_model::Verdict;

@@ -1,8 +1,6 @@
 //! The barrier against a server by script.
 
-mod script;
-
-use script::{ORDERED, Script, event, ordered, start};
+use crate::script::{ORDERED, Script, event, ordered, start};
 use zk_api::{ErrorCode, EventType, KeeperState, MultiOutcome, Response, Stat, StatFields, ZPath, Zxid};
 use zk_recipes::{Barrier, RecipeError};
 

@@ -1,8 +1,6 @@
 //! Chubby's interface against a server by script.
 
-mod script;
-
-use script::{ME, ORDERED, Script, created, names, ordered, start, there};
+use crate::script::{ME, ORDERED, Script, created, names, ordered, start, there};
 use zk_api::{Data, ErrorCode, MultiOutcome, OpResult, Response, SessionId, Stat, StatFields, ZPath, Zxid};
 use zk_recipes::Mode;
 use zk_recipes::chubby::{FileError, Handle, Sequencer, check_sequencer};

@@ -1,8 +1,6 @@
 //! Settings and configurations against a server by script.
 
-mod script;
-
-use script::{Script, event, names, start};
+use crate::script::{Script, event, names, start};
 use std::collections::BTreeMap;
 use zk_api::{
     Data, ErrorCode, EventType, KeeperState, MultiOutcome, OpResult, Response, Stat, StatFields, Text, ZPath,

@@ -1,8 +1,6 @@
 //! The double barrier against a server by script.
 
-mod script;
-
-use script::{ME, Script, event, start, there};
+use crate::script::{ME, Script, event, start, there};
 use zk_api::{
     ErrorCode, EventType, KeeperState, MultiOutcome, Response, SessionId, Stat, StatFields, Text, ZPath,
 };

@@ -1,8 +1,6 @@
 //! The election against a server by script. How candidates stand in line is told by the lock's tests.
 
-mod script;
-
-use script::{ME, Script, created, event, names, start, there};
+use crate::script::{ME, Script, created, event, names, start, there};
 use zk_api::{
     Data, ErrorCode, EventType, KeeperState, MultiOutcome, Op, OpResult, Request, Response, Stat, StatFields,
     ZPath, Zxid,

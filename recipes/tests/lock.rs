@@ -1,8 +1,6 @@
 //! The lock against a server by script.
 
-mod script;
-
-use script::{ME, ORDERED, Script, created, event, names, ordered, start, there};
+use crate::script::{ME, ORDERED, Script, created, event, names, ordered, start, there};
 use zk_api::{ErrorCode, EventType, KeeperState, Response, SessionId, ZPath, Zxid};
 use zk_recipes::{Held, Lock, Lost, OnDisconnect, RecipeError};
 

@@ -1,8 +1,6 @@
 //! A lock-delay against a server by script.
 
-mod script;
-
-use script::{ME, Running, Script, created, names, start, there};
+use crate::script::{ME, Running, Script, created, names, start, there};
 use std::time::Duration;
 use zk_api::{Data, ErrorCode, MultiOutcome, Op, OpResult, Request, Response, Stat, StatFields, ZPath, Zxid};
 use zk_recipes::chubby::{FileError, Handle, Locked};

@@ -1,8 +1,6 @@
 //! The lock for who does not wait, or not for ever, against a server by script.
 
-mod script;
-
-use script::{ME, ORDERED, Script, created, names, ordered, start, there};
+use crate::script::{ME, ORDERED, Script, created, names, ordered, start, there};
 use std::time::Duration;
 use zk_api::{ErrorCode, Response, SessionId, ZPath};
 use zk_recipes::Lock;

@@ -1,8 +1,6 @@
 //! Membership and rosters against a server by script.
 
-mod script;
-
-use script::{ME, Script, event, names, start, there};
+use crate::script::{ME, Script, event, names, start, there};
 use zk_api::{Data, ErrorCode, EventType, KeeperState, MultiOutcome, OpResult, Response, SessionId, ZPath};
 use zk_recipes::{Ghost, Membership, RecipeError, Roster};
 
@@ -19,7 +17,7 @@ fn member(script: &Script, ghost: Ghost) -> Membership<Script> {
 }
 
 fn created() -> Response {
-    script::created("/group/me")
+    crate::script::created("/group/me")
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! The queue against a server by script.
 
-mod script;
-
-use script::{ME, ORDERED, Script, created, event, names, ordered, start, there};
+use crate::script::{ME, ORDERED, Script, created, event, names, ordered, start, there};
 use zk_api::{Data, ErrorCode, EventType, MultiOutcome, Response, SessionId, Stat, ZPath};
 use zk_recipes::RecipeError;
 use zk_recipes::queue::{Consumer, Delivery, Producer, Taken};

@@ -1,8 +1,6 @@
 //! Revocation against a server by script.
 
-mod script;
-
-use script::{ME, Script, created, event, names, start, there};
+use crate::script::{ME, Script, created, event, names, start, there};
 use std::time::Duration;
 use zk_api::{Data, ErrorCode, EventType, KeeperState, Response, SessionId, Stat, StatFields, ZPath, Zxid};
 use zk_recipes::{Ended, Held, Lost, OnDisconnect, Revoked, Revoker, SharedLock};

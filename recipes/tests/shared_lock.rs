@@ -1,8 +1,6 @@
 //! The shared lock against a server by script.
 
-mod script;
-
-use script::{ME, Script, created, names, start, there};
+use crate::script::{ME, Script, created, names, start, there};
 use zk_api::{ErrorCode, KeeperState, MultiOutcome, OpResult, Response, SessionId, ZPath, Zxid};
 use zk_recipes::{RecipeError, SharedLock};
 

@@ -1,8 +1,6 @@
 //! The two-phase commit against a server by script.
 
-mod script;
-
-use script::{ME, Script, created, event, names, start, there};
+use crate::script::{ME, Script, created, event, names, start, there};
 use zk_api::{
     Data, ErrorCode, EventType, KeeperState, MultiOutcome, Op, OpResult, Request, Response, SessionId, Stat,
     Text, ZPath,

@@ -1,8 +1,6 @@
 //! Pages, summaries and annotations: whatever users named is text in them, and nothing else.
 
-mod sample;
-
-use sample::{HOSTILE, diagram, sweep};
+use crate::sample::{HOSTILE, diagram, sweep};
 use zk_reports::{
     Answer, CheckedPromise, Diagram, ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Fate, Happened,
     Judgement, Kill, LIVE_SCHEMA, Limits, LiveBreak, LivePromise, LiveReport, MERMAID_KEPT, MUTANTS_SCHEMA,

@@ -1,9 +1,7 @@
 //! Bad command lines, files and environments: one line on stderr that says what is wrong, exit status 2.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::{Ran, command, ran, zoocheck, zoocheck_in};
+use crate::common::{Ran, command, ran, zoocheck, zoocheck_in};
 use std::fs;
 
 fn refused(what: &str, ran: &Ran, expected: &[&str]) {

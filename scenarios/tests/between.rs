@@ -1,9 +1,7 @@
 //! From one engine to the other: counterexamples that the world replays, and runs of which it takes every order.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::{zoocheck, zoocheck_in};
+use crate::common::{zoocheck, zoocheck_in};
 use std::fs;
 use zoocheck::reports::ExhaustReport;
 

@@ -1,9 +1,7 @@
 //! What somebody with a red build reads first: the beginning of `replay`, and the counterexample of `check`.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::zoocheck;
+use crate::common::zoocheck;
 
 /// So little happens with one server that the first lines are of one cause.
 const ALONE: &str = "--set servers=1 --set observers=0";
@@ -97,7 +95,7 @@ fn it_is_told_from_when_on_a_break_was_not_avoided_any_more() {
     tells(
         "lock/simple --seed 10 --promise no-waiter-stuck",
         &[
-            "Turning point at 12.503 s: p4 learns of its write.",
+            "Turning point at 12.503 s: p4's write is answered.",
             "other delays from then on, 20 of 20 runs break it; from just before, 12.",
         ],
     );

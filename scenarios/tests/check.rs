@@ -1,8 +1,6 @@
 //! The real command's checks and lists, which need no simulator.
 
-mod common;
-
-use common::{command, ran, zoocheck, zoocheck_in};
+use crate::common::{command, ran, zoocheck, zoocheck_in};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! The real command under chaos: exit statuses, reports, and the same run in another process.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::{command, zoocheck, zoocheck_in};
+use crate::common::{command, zoocheck, zoocheck_in};
 use std::fs;
 use std::process::Stdio;
 use zoocheck::reports::{ReplayReport, SweepReport};

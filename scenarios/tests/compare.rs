@@ -1,9 +1,7 @@
 //! Recipes side by side.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::zoocheck;
+use crate::common::zoocheck;
 use zoocheck::reports::CompareReport;
 
 #[test]

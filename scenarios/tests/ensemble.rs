@@ -1,8 +1,6 @@
 //! The real command's checks of an ensemble.
 
-mod common;
-
-use common::zoocheck;
+use crate::common::zoocheck;
 use zoocheck::reports::EnsembleReport;
 
 #[test]

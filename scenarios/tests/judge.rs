@@ -1,8 +1,6 @@
 //! Judgements: they agree where they should, and where a trial's own word is wrong, they say so.
 
-mod common;
-
-use common::zoocheck;
+use crate::common::zoocheck;
 use zk_trials::trial::{Bounds, Breaks, FoundBy, Trial};
 use zoocheck::reports::{HerdReport, JudgeReport, Report};
 use zoocheck::trials as zk_trials;

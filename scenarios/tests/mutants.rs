@@ -1,9 +1,7 @@
 //! The real command's kill matrix.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::zoocheck;
+use crate::common::zoocheck;
 use zoocheck::reports::MutantsReport;
 
 #[test]

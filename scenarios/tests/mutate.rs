@@ -1,8 +1,6 @@
 //! How strong promises are: weak ones are told from strong ones, by the same recipe.
 
-mod common;
-
-use common::zoocheck;
+use crate::common::zoocheck;
 use std::sync::Arc;
 use zoocheck::api::{CreateMode, Data, Error, ErrorCode, Text, ZPath, ZooKeeper};
 use zoocheck::reports::{MutateReport, MutationFate, MutationResult};

@@ -1,9 +1,7 @@
 //! What `zoocheck new` writes: each kind of recipe, judged; and the files.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::zoocheck_in;
+use crate::common::zoocheck_in;
 
 #[allow(dead_code, reason = "it has a main of its own")]
 #[path = "../templates/barrier.rs"]
@@ -11,6 +9,10 @@ mod barrier;
 #[allow(dead_code, reason = "it has a main of its own")]
 #[path = "../templates/election.rs"]
 mod election;
+// Its own tests are among these.
+#[allow(dead_code, reason = "it has a main of its own")]
+#[path = "../examples/own-recipe/src/main.rs"]
+mod lock;
 #[allow(dead_code, reason = "it has a main of its own")]
 #[path = "../templates/queue.rs"]
 mod queue;

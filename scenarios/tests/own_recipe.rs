@@ -1,57 +1,66 @@
-//! The crate of one's own, built and run from outside the workspace.
+//! The crate of one's own: built from outside the workspace, and run.
+#![cfg(feature = "run")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-/// A new crate, as somebody gets it who begins.
-fn written(to: &Path) -> PathBuf {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_zoocheck"));
-    let status = command.args(["new", "my-lock"]).current_dir(to).status().expect("the command starts");
-    assert!(status.success());
-    // The versions that everything else here is tested with.
-    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock");
-    std::fs::copy(lock, to.join("my-lock/Cargo.lock")).expect("it can be copied");
-    to.join("my-lock")
+fn output(command: &mut Command) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = command.output().expect("it starts");
+    (status.code(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
 }
 
-fn cargo(dir: &Path, arguments: &str) -> (Option<i32>, String) {
-    // Beside what this test was built with, so that a second run has little to build.
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-recipe");
-    let mut command = Command::new(env!("CARGO"));
-    command.args(arguments.split_whitespace()).current_dir(dir).env("CARGO_TARGET_DIR", target);
-    command.env("CARGO_INCREMENTAL", "0"); // built once, and twice the disk otherwise
+/// As somebody gets it who begins, with the features that it asks for. It is checked and not built, since that takes as long
+/// as zoocheck itself; what it does is tried with the same source as an example of this crate.
+#[test]
+fn a_new_crate_compiles_outside_the_workspace() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let new = ["new", "my-lock"];
+    let (status, text) =
+        output(Command::new(env!("CARGO_BIN_EXE_zoocheck")).args(new).current_dir(dir.path()));
+    assert_eq!(status, Some(0), "{text}");
+    let dir = dir.path().join("my-lock");
+    // The versions that everything else here is tested with.
+    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock");
+    std::fs::copy(lock, dir.join("Cargo.lock")).expect("it can be copied");
+    let mut cargo = Command::new(env!("CARGO"));
+    // What others wrote is not compiled again if it was checked for the workspace, whose settings these are.
+    cargo.args(["check", "--quiet", "--all-targets", "--config", "profile.dev.package.'*'.opt-level=2"]);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target directory");
+    cargo.current_dir(&dir).env("CARGO_TARGET_DIR", target).env("CARGO_INCREMENTAL", "0");
     for set in ["RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
-        command.env_remove(set);
+        cargo.env_remove(set);
     }
-    let Output { status, stdout, stderr } = command.output().expect("cargo starts");
-    (status.code(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
+    let (status, text) = output(&mut cargo);
+    assert_eq!((status, text.as_str()), (Some(0), ""));
+}
+
+/// Runs the example.
+fn own(arguments: &str) -> (Option<i32>, String) {
+    let example = Path::new(env!("CARGO_BIN_EXE_zoocheck")).with_file_name("examples/own-recipe");
+    assert!(example.exists(), "cargo test -p zoocheck builds {}", example.display());
+    output(Command::new(example).args(arguments.split(' ')))
 }
 
 #[test]
 fn a_crate_of_ones_own_gets_the_whole_command() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let dir = written(dir.path());
-    let (status, text) = cargo(&dir, "run --quiet -- check my-lock");
+    let (status, text) = own("check my-lock");
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("violated (") && text.contains("no-waiter-stuck"), "{text}");
-    let (status, text) = cargo(&dir, "run --quiet -- run my-lock --seeds 50");
+    let (status, text) = own("run my-lock --seeds 50");
     assert_eq!(status, Some(1), "{text}");
     let replay =
         text.lines().rev().find_map(|line| line.split_once(" replay my-lock --seed ")).expect("a command");
-    let (status, text) = cargo(&dir, &format!("run --quiet -- replay my-lock --seed {}", replay.1));
+    let (status, text) = own(&format!("replay my-lock --seed {}", replay.1));
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("my-lock") && text.contains("BROKEN"), "{text}");
-    let (status, text) = cargo(&dir, "run --quiet -- judge my-lock lock --seeds 50");
+    let (status, text) = own("judge my-lock lock --seeds 50");
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("my-lock: no-waiter-stuck is broken in the model"), "{text}");
     assert!(!text.contains("\nlock: "), "{text}");
-    let few = "--seeds 5 --max-states 8000 --occasions 1 --at-least 0";
-    let (status, text) = cargo(&dir, &format!("run --quiet -- mutate my-lock {few}"));
+    let (status, text) = own("mutate my-lock --seeds 5 --max-states 8000 --occasions 1 --at-least 0");
     assert_eq!(status, Some(0), "{text}");
     assert!(text.contains("the recipe itself breaks no-waiter-stuck, which kills nothing"), "{text}");
     assert!(text.contains("killed       exclusion-among-live-sessions"), "{text}");
-    let (status, text) = cargo(&dir, "test --quiet");
-    assert_eq!(status, Some(0), "{text}");
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! What a run leaves behind for people: pages, summaries, annotations, sequence diagrams.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::{command, ran, report, zoocheck, zoocheck_in};
+use crate::common::{command, ran, report, zoocheck, zoocheck_in};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,9 +1,7 @@
 //! The real `zoocheck serve`: ready, told to leave, judged; and what is wrong with a command line.
 #![cfg(feature = "serve")]
 
-mod common;
-
-use common::zoocheck;
+use crate::common::zoocheck;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};

@@ -1,6 +1,6 @@
 //! Recipe models use `Service` in the place of an ensemble: it must allow all that the world shows its clients.
 //!
-//! `SERVICE_SEEDS=10 cargo test -p zoocheck --test service -- --ignored --nocapture` goes through so many seeds of every
+//! `SERVICE_SEEDS=10 cargo test -p zoocheck --test all service:: -- --ignored --nocapture` goes through so many seeds of every
 //! trial of the catalogue in every kind of run, and prints what came of it. `SERVICE_KIND` and `SERVICE_TRIAL` pick some
 //! of them; with `SERVICE_NARROWED` the narrowed ones are asked as well.
 #![cfg(feature = "run")]

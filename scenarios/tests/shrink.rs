@@ -1,9 +1,7 @@
 //! Failing runs made smaller, and the files of them.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::{command, ran, zoocheck, zoocheck_in};
+use crate::common::{command, ran, zoocheck, zoocheck_in};
 use std::fs;
 use std::process::Command;
 use zoocheck::reports::SweepReport;

@@ -1,9 +1,7 @@
 //! Every scenario file is what it says it is.
 #![cfg(feature = "run")]
 
-mod common;
-
-use common::zoocheck;
+use crate::common::zoocheck;
 use std::fs;
 
 fn files() -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Small bounds explored to their end, beside stateright's search.
 
-use crate::{bounds, explore};
+use crate::ensemble::{bounds, explore};
 use std::sync::Arc;
 use zk_model::Verdict;
 use zk_model::ensemble::{
@@ -74,14 +74,14 @@ fn every_invariant_is_put_to_the_test() {
 fn a_search_that_is_cut_short_is_undecided_and_says_nothing_of_progress() {
     let mut config = EnsembleConfig::new(Level::Whole, bounds(2, 1, 1, 1));
     config.max_depth = Some(5);
-    let check = crate::explore_with::<PeerNode>(&config);
+    let check = crate::ensemble::explore_with::<PeerNode>(&config);
     assert_eq!(check.verdict, Verdict::Undecided { ran_out: "depth 5".into() });
     let unchecked = check.promises.iter().filter(|report| report.unchecked.is_some()).count();
     assert_eq!(unchecked, 2);
     // Memory is looked at now and then, so the search must be long enough.
     config = EnsembleConfig::new(Level::Whole, bounds(3, 1, 1, 1));
     config.max_memory = Some(1_000_000);
-    let check = crate::explore_with::<PeerNode>(&config);
+    let check = crate::ensemble::explore_with::<PeerNode>(&config);
     assert_eq!(check.verdict, Verdict::Undecided { ran_out: "memory: 1 MB".into() });
 }
 

@@ -1,8 +1,8 @@
 //! With and without each merging, right and broken ensembles get the same verdict.
 
-use crate::lying::Lying;
-use crate::twins::{loner, tuned};
-use crate::{bounds, broken, explore_with};
+use crate::ensemble::lying::Lying;
+use crate::ensemble::twins::{loner, tuned};
+use crate::ensemble::{bounds, broken, explore_with};
 use zk_model::Verdict;
 use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, Merges, Node, PeerNode};
 

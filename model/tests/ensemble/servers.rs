@@ -1,6 +1,6 @@
 //! Whole servers: what holds of them, and which invariant their planted bugs break.
 
-use crate::{bounds, broken, explore_with};
+use crate::ensemble::{bounds, broken, explore_with};
 use std::sync::Arc;
 use zk_model::accept::Narrowed;
 use zk_model::ensemble::{

@@ -1,7 +1,7 @@
 //! Ensembles that are wrong on purpose, each caught by name.
 
-use crate::lying::{Deaf, Lying};
-use crate::{bounds, broken, explore_with};
+use crate::ensemble::lying::{Deaf, Lying};
+use crate::ensemble::{bounds, broken, explore_with};
 use std::sync::Arc;
 use zk_model::Verdict;
 use zk_model::ensemble::{

@@ -1,8 +1,6 @@
 //! The lock and its variants run, and break as they say.
 
-mod small;
-
-use small::{run, run_with};
+use crate::small::{run, run_with};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_trials::trial::{Bounds, FoundBy, Trial};

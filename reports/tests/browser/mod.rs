@@ -2,8 +2,6 @@
 //! enough. `ZOOCHECK_SCREENSHOTS=DIR` keeps what they look like; `ZOOCHECK_PAGE=FILE` looks at that page instead.
 
 mod chromium;
-#[path = "../sample/mod.rs"]
-mod sample;
 
 use chromium::{Chromium, program};
 use serde_json::Value;
@@ -23,7 +21,7 @@ fn browser() -> Option<(Chromium, PathBuf, tempfile::TempDir)> {
         Some(file) => file.into(),
         None => {
             let file = dir.path().join("index.html");
-            std::fs::write(&file, sample::sweep(2, 40).html()).expect("written");
+            std::fs::write(&file, crate::sample::sweep(2, 40).html()).expect("written");
             file
         }
     };
@@ -177,7 +175,7 @@ fn what_users_named_is_shown_and_never_run() {
     assert_eq!(browser.eval("document.scripts.length"), 1);
     assert_eq!(browser.eval("document.images.length"), 0);
     if std::env::var_os("ZOOCHECK_PAGE").is_none() {
-        let hostile = serde_json::to_string(sample::HOSTILE).expect("a text");
+        let hostile = serde_json::to_string(crate::sample::HOSTILE).expect("a text");
         assert_eq!(browser.eval(&format!("document.body.innerText.includes({hostile})")), true);
     }
     // And were one to get in after all: the page's own policy is in its way.

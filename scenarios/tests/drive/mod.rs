@@ -4,10 +4,7 @@
 //! failure.
 #![cfg(all(feature = "serve", feature = "live"))]
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Ran, command, ran};
+use crate::common::{Ran, command, ran};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

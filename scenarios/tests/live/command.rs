@@ -1,7 +1,7 @@
 //! The command: exit statuses, reports, and whose data is left alone.
 
 use crate::common::{zoocheck, zoocheck_in};
-use crate::servers;
+use crate::live::servers;
 use zoocheck::reports::LiveReport;
 
 const QUICK: &str = "--clients 3 --rounds 2 --set work-ms=[0,200] --set session-timeout-ms=2000";
@@ -105,7 +105,7 @@ fn a_run_that_is_cut_short_is_undecided() {
 #[cfg(feature = "serve")]
 #[test]
 fn the_lock_holds_on_what_zoocheck_serves() {
-    let served = crate::served::Served::start(1);
+    let served = crate::live::served::Served::start(1);
     let ran = zoocheck(&format!("run lock --connect {} {QUICK}", served.servers));
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
 }

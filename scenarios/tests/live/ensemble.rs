@@ -1,8 +1,8 @@
 //! The lock on real servers that are killed and started again while it runs, and behind connections that are cut.
 
-use crate::proxy::Proxy;
-use crate::real::Real;
-use crate::servers;
+use crate::live::proxy::Proxy;
+use crate::live::real::Real;
+use crate::live::servers;
 use std::thread;
 use std::time::Duration;
 use zoocheck::reports::CatalogueNote;

@@ -1,9 +1,6 @@
 //! Trials on live servers: a real ZooKeeper where there is one, and the one that zoocheck serves.
 #![cfg(feature = "live")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 #[path = "../../../sim/conform/tests/real/mod.rs"]
 mod real;
 

@@ -1,7 +1,7 @@
 //! Recipes that are wrong by themselves: what an outsider can see of that is told, and by its own name.
 
-use crate::real::Real;
-use crate::servers;
+use crate::live::real::Real;
+use crate::live::servers;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

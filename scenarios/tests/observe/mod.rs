@@ -1,9 +1,6 @@
 //! Clients that say what they do to `zoocheck serve`, by HTTP: what is judged, and what is refused.
 #![cfg(all(feature = "serve", feature = "live"))]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod serving;
 
 use serde_json::{Value, json};
@@ -216,7 +213,7 @@ async fn what_cannot_be_heard_is_refused_with_one_line() {
 #[test]
 fn what_is_owed_is_read_before_anything_is_served() {
     for (owed, part) in [("lock", "--promises: 'lock': expected KIND=PATH"), ("lock=/", "'/' is no path")] {
-        let ran = common::zoocheck(&format!("serve --listen 127.0.0.1:0 --promises {owed}"));
+        let ran = crate::common::zoocheck(&format!("serve --listen 127.0.0.1:0 --promises {owed}"));
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
         assert!(ran.stderr.contains(part) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
     }

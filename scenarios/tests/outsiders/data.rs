@@ -1,9 +1,9 @@
 //! Counters, ids, queues, caches, and what lies in several znodes.
 
-use crate::judge::{
+use crate::outsiders::judge::{
     Client, FIRST, R, Recipe, Says, Teller, again, faults, insist, judge, note, number, ordered, path, read,
 };
-use crate::promises::{Counted, Never, Once, TakenOnce};
+use crate::outsiders::promises::{Counted, Never, Once, TakenOnce};
 use zoocheck::Faults;
 use zoocheck::api::{
     CreateMode, Data, ErrorCode, MultiOutcome, Op, ReadOp, Response, open_acl, race, sequence_of,
@@ -351,7 +351,7 @@ impl Recipe for Cache {
                 return Ok(());
             }
             race(watch, change).await;
-            crate::judge::connected(&zk).await?;
+            crate::outsiders::judge::connected(&zk).await?;
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What watches tell, and in which order answers and events come.
 
-use crate::judge::{
+use crate::outsiders::judge::{
     Client, FIRST, R, Recipe, Says, Teller, again, ensure, faults, insist, judge, note, path, read, remove,
 };
-use crate::promises::Never;
+use crate::outsiders::promises::Never;
 use zoocheck::Faults;
 use zoocheck::api::{CreateMode, Data, Either, EventType, race};
 use zoocheck::trials::event::End;
@@ -115,7 +115,7 @@ impl Recipe for Pipeline {
         let (a, b) = (path("/r/a"), path("/r/b"));
         if part.me.process == 0 {
             for round in 1..=2 * i64::from(part.rounds) {
-                let set = |at| zk.set_data(at, crate::judge::number(round), -1);
+                let set = |at| zk.set_data(at, crate::outsiders::judge::number(round), -1);
                 let (one, other) = (set(&a), set(&b));
                 if let Err(error) = one.await {
                     again(&zk, error).await?;

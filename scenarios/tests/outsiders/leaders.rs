@@ -1,10 +1,10 @@
 //! Elections, and what leaders do.
 
-use crate::judge::{
+use crate::outsiders::judge::{
     Client, FIRST, R, Recipe, Says, Teller, again, asks, connected, enlist, ensure, faults, insist, judge,
     path, released, remove, section,
 };
-use crate::promises::WrittenByOwner;
+use crate::outsiders::promises::WrittenByOwner;
 use std::time::Duration;
 use zoocheck::Faults;
 use zoocheck::api::{CreateMode, Data, ErrorCode, EventType, KeeperState, MultiOutcome, Op, sequence_of};
@@ -203,14 +203,14 @@ impl Recipe for Turns {
             asks(&probe);
             let version = loop {
                 let ((data, stat), watch) = insist(&zk, || zk.data_watch(&turn)).await?;
-                if crate::judge::read(&data) == me {
+                if crate::outsiders::judge::read(&data) == me {
                     break if self == Turns::Blind { -1 } else { stat.version() };
                 }
                 watch.await;
                 connected(&zk).await?;
             };
             section(&probe).await;
-            let next = crate::judge::number((me + 1) % i64::from(part.clients));
+            let next = crate::outsiders::judge::number((me + 1) % i64::from(part.clients));
             loop {
                 match zk.set_data(&turn, next.clone(), version).await {
                     Ok(_) => break,

@@ -1,6 +1,6 @@
 //! Locks of various shapes.
 
-use crate::judge::{
+use crate::outsiders::judge::{
     Client, FIRST, R, Recipe, Says, Teller, again, asks, enlist, faults, insist, judge, judge_at, ordered,
     path, read, released, remove, section,
 };
@@ -241,7 +241,7 @@ impl Recipe for Oldest {
         // The first process has the last name.
         let mine = path(&format!("{R}/of-{}", 9 - part.me.process));
         asks(&probe);
-        crate::judge::ensure(&zk, &mine, &Data::NULL, CreateMode::Ephemeral).await?;
+        crate::outsiders::judge::ensure(&zk, &mine, &Data::NULL, CreateMode::Ephemeral).await?;
         loop {
             zk.checkpoint("oldest", &[]);
             let mut all: Vec<(Stat, Text)> = Vec::new();

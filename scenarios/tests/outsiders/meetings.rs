@@ -1,10 +1,10 @@
 //! Latches, semaphores, and who sees whom.
 
-use crate::judge::{
+use crate::outsiders::judge::{
     Client, FIRST, R, Recipe, Says, Teller, again, ensure, faults, insist, judge, judge_at, note, number,
     ordered, path, read, remove,
 };
-use crate::promises::{AllArrived, AtMost, OneSees, ReadsLatest};
+use crate::outsiders::promises::{AllArrived, AtMost, OneSees, ReadsLatest};
 use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, ErrorCode, EventType, Local};
 use zoocheck::trials::event::{End, Observation};

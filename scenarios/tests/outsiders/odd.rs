@@ -1,10 +1,10 @@
 //! Recipes that rest on times, numbers and kinds of znodes that are seldom used.
 
-use crate::judge::{
+use crate::outsiders::judge::{
     Client, FIRST, R, Recipe, Says, Teller, again, asks, ensure, faults, insist, judge, judge_at, note,
     number, ordered, path, released, remove, section,
 };
-use crate::promises::{Never, Once};
+use crate::outsiders::promises::{Never, Once};
 use std::time::{Duration, Instant};
 use zoocheck::api::{CreateMode, Data, Either, ErrorCode, KeeperState, Stat, race};
 use zoocheck::trials::event::End;

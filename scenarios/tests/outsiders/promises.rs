@@ -1,6 +1,6 @@
 //! Promises of the outsiders' own.
 
-use crate::judge::read;
+use crate::outsiders::judge::read;
 use std::collections::{BTreeMap, BTreeSet};
 use zoocheck::api::{SessionId, Text};
 use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};

@@ -1,10 +1,10 @@
 //! Registries, memberships, claims and permissions.
 
-use crate::judge::{
+use crate::outsiders::judge::{
     Client, FIRST, R, Recipe, Says, Teller, again, connected, ensure, faults, insist, judge, note, path,
     remove,
 };
-use crate::promises::{Once, Registered, SeesAll};
+use crate::outsiders::promises::{Once, Registered, SeesAll};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use zoocheck::Faults;

@@ -1,10 +1,10 @@
 //! Programs of two tasks, timers, and next lives.
 
-use crate::judge::{
+use crate::outsiders::judge::{
     Client, FIRST, R, Recipe, Says, Teller, again, asks, connected, ensure, faults, insist, judge, judge_at,
     note, number, path, read, released, remove, section,
 };
-use crate::promises::{Never, NothingOf};
+use crate::outsiders::promises::{Never, NothingOf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -319,7 +319,7 @@ enum Serves {
 
 impl Recipe for Serves {
     fn promises(self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(crate::promises::Registered::default())]
+        vec![Box::new(crate::outsiders::promises::Registered::default())]
     }
 
     fn renews(self) -> bool {

@@ -1,6 +1,6 @@
 //! A barrier: a znode; who finds it waits until it is gone.
 
-use crate::judge::{Expected, about, broken, insist, judge, noted, path, remove};
+use crate::strangers::judge::{Expected, about, broken, insist, judge, noted, path, remove};
 use std::sync::Arc;
 use zoocheck::api::ZooKeeper;
 use zoocheck::trials::event::{End, Event, Fact, Observation};

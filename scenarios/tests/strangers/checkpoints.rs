@@ -1,6 +1,6 @@
 //! Checkpoints in a recipe of a stranger's: what they save, and what becomes of one that forgets a local.
 
-use crate::judge::{about, broken, noted, path};
+use crate::strangers::judge::{about, broken, noted, path};
 use std::sync::Arc;
 use zk_recipes::Lock;
 use zoocheck::api::{Data, ErrorCode, Local, Locals, ZooKeeper};

@@ -1,6 +1,6 @@
 //! A counter that is added to by setData with the version that was read.
 
-use crate::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
+use crate::strangers::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
 use std::sync::Arc;
 use zoocheck::api::{Data, ErrorCode, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};

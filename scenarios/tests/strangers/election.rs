@@ -1,6 +1,6 @@
 //! Leader election: each candidate watches the one before it.
 
-use crate::judge::{
+use crate::strangers::judge::{
     Expected, about, broken, by_number, dies, drops, insist, judge, noted, passing, path, remove,
 };
 use std::collections::BTreeSet;

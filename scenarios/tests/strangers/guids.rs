@@ -1,6 +1,6 @@
 //! Guids are texts of which nobody knows which is lower.
 
-use crate::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
+use crate::strangers::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
 use std::sync::Arc;
 use zoocheck::CheckConfig;
 use zoocheck::api::{CreateMode, Data, ErrorCode, Text, ZooKeeper};

@@ -1,6 +1,6 @@
 //! A trial in which nothing happens: no engine may call it green.
 
-use crate::judge::about;
+use crate::strangers::judge::about;
 use std::sync::Arc;
 use zoocheck::api::ZooKeeper;
 use zoocheck::trials::mutation::{Kind, Mutated, Mutation};

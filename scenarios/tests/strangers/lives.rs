@@ -1,6 +1,6 @@
 //! What becomes of a process that is done, and of one that begins again.
 
-use crate::judge::{Expected, about, broken, insist, judge, noted, passing, path, remove};
+use crate::strangers::judge::{Expected, about, broken, insist, judge, noted, passing, path, remove};
 use std::sync::Arc;
 use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, ErrorCode, ZPath, ZooKeeper};

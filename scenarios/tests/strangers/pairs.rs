@@ -1,7 +1,7 @@
 //! Pairs of znodes that are made at once, seen by a persistent watch, a second task, timers and syncs: what the other
 //! trials do not use.
 
-use crate::judge::{Expected, about, broken, insist, judge, noted, passing, path};
+use crate::strangers::judge::{Expected, about, broken, insist, judge, noted, passing, path};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

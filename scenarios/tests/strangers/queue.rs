@@ -1,6 +1,8 @@
 //! A queue of persistent items.
 
-use crate::judge::{Expected, about, broken, by_number, insist, judge, noted, passing, path, remove};
+use crate::strangers::judge::{
+    Expected, about, broken, by_number, insist, judge, noted, passing, path, remove,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zoocheck::api::{CreateMode, Data, ErrorCode, ZPath, ZooKeeper, sequence_of};

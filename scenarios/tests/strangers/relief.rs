@@ -1,6 +1,6 @@
 //! A relief of the guard: who waits for it for a while only, and goes, and who waits in its place.
 
-use crate::judge::{Expected, about, insist, judge, path, remove};
+use crate::strangers::judge::{Expected, about, insist, judge, path, remove};
 use std::sync::Arc;
 use std::time::Duration;
 use zoocheck::api::{ZPath, ZooKeeper, race};

@@ -1,6 +1,6 @@
 //! A client library that opens a new session under running code, and code that does not notice.
 
-use crate::judge::{Expected, about, broken, judge, noted, path};
+use crate::strangers::judge::{Expected, about, broken, judge, noted, path};
 use std::sync::Arc;
 use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, Error, ErrorCode, KeeperState, SessionId, ZPath, ZooKeeper};

@@ -1,7 +1,7 @@
 //! What a recipe can read, and a model has to show as the world does: small recipes that say "bad" where they should not
 //! have seen what they saw. Of each there is one that is wrong and one that is right.
 
-use crate::judge::{Expected, about, broken, insist, judge, noted, path};
+use crate::strangers::judge::{Expected, about, broken, insist, judge, noted, path};
 use std::sync::Arc;
 use std::time::Duration;
 use zoocheck::api::{
@@ -319,7 +319,7 @@ fn sees(what: Sees, bounds: Bounds, expected: &Expected) {
 #[test]
 fn who_has_authenticated_is_known_by_it_also_on_the_next_connection() {
     let bounds = Bounds { drops: 1, lag: 1, ..Bounds::clients(2) };
-    judge(Sees::OwnSecret, &CheckConfig::new(bounds), 2, crate::judge::drops(), &Expected::Right);
+    judge(Sees::OwnSecret, &CheckConfig::new(bounds), 2, crate::strangers::judge::drops(), &Expected::Right);
 }
 
 #[test]

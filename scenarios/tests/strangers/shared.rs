@@ -1,6 +1,6 @@
 //! A lock that many readers or one writer hold.
 
-use crate::judge::{Expected, about, broken, by_number, dies, insist, judge, noted, path, remove};
+use crate::strangers::judge::{Expected, about, broken, by_number, dies, insist, judge, noted, path, remove};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zoocheck::api::{CreateMode, Data, ZPath, ZooKeeper};

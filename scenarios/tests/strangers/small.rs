@@ -1,6 +1,6 @@
 //! Small recipes that an engine once judged wrongly, each with a promise of its own: nobody says "bad".
 
-use crate::judge::{about, broken, noted, path};
+use crate::strangers::judge::{about, broken, noted, path};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use zoocheck::Zoo;

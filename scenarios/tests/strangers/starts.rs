@@ -1,6 +1,6 @@
 //! Code that begins before its client is connected.
 
-use crate::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
+use crate::strangers::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zoocheck::CheckConfig;

@@ -1,7 +1,7 @@
 //! Two timers of one process, and which is over first: models let an hour end before a second once, and called right code
 //! broken.
 
-use crate::judge::{Expected, about, broken, insist, judge, noted, path};
+use crate::strangers::judge::{Expected, about, broken, insist, judge, noted, path};
 use std::sync::Arc;
 use std::time::Duration;
 use zoocheck::api::{Either, ZooKeeper, race};

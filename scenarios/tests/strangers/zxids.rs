@@ -1,6 +1,6 @@
 //! Code that looks at the numbers of zxids, where only their order is the same in every world.
 
-use crate::judge::{Expected, about, broken, insist, judge, noted, passing, path};
+use crate::strangers::judge::{Expected, about, broken, insist, judge, noted, passing, path};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zoocheck::api::{CreateMode, Data, ErrorCode, ZooKeeper, Zxid, open_acl};
@@ -127,7 +127,7 @@ impl Edition {
         probe.write(Resource::Fenced, token).await;
         probe.work().await;
         probe.observe(Observation::Leaves { lock: lock.clone() });
-        crate::judge::remove(zk, &own).await?;
+        crate::strangers::judge::remove(zk, &own).await?;
         probe.observe(Observation::Released { lock });
         Ok(())
     }

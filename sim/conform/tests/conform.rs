@@ -1,8 +1,6 @@
 //! The comparison itself: scripts with their transcripts, random scripts, and differences that are planted.
 
-mod common;
-
-use common::{Ours, ours, real, side};
+use crate::common::{Ours, ours, real, side};
 use std::fs;
 use std::path::{Path, PathBuf};
 use zk_conform::hunt::{Hunt, Tally, hunt};

@@ -1,9 +1,6 @@
 //! Transactions met by a tree that has them, or later ones, already; pieces and clones of a tree.
 
-#[path = "common/harness.rs"]
-mod harness;
-
-use harness::Harness;
+use crate::harness::Harness;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use zk_api::*;

@@ -1,16 +1,11 @@
 //! The tree against a naive twin, and what must hold of every run.
 
-#[path = "common/generate.rs"]
-mod generate;
-#[path = "common/twin.rs"]
-mod twin;
-
-use generate::{Step, identities, steps};
+use crate::generate::{Step, identities, steps};
+use crate::twin::Twin;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
-use twin::Twin;
 use zk_api::*;
 use zk_proto::message::Xid;
 use zk_proto::order::NameOrder;

@@ -1,8 +1,6 @@
 //! Actors: what becomes of one that panics, spins, is killed, or ends.
 
-mod common;
-
-use common::{calm, path, run_with, said, say, scripted};
+use crate::common::{calm, path, run_with, said, say, scripted};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Pending, ZooKeeper};
@@ -122,14 +120,14 @@ fn a_lost_session_begins_a_new_life_and_a_crash_does_too() {
     let run = run_with(&trial, &calm(), 1, &faults);
     assert_eq!(said(&run), ["life 0 session true", "life 1 session true", "life 2 session true"]);
     let facts: Vec<_> = ["actor: p0, expired: true", "Crashed { actor: p0.1 }", "Finished { actor: p0.2"]
-        .map(|fact| common::times(&run, fact).len())
+        .map(|fact| crate::common::times(&run, fact).len())
         .into();
     assert_eq!(facts, [1, 1, 1]);
 }
 
 #[test]
 fn what_an_actor_asks_while_it_is_dropped_goes_nowhere() {
-    struct Last(common::Zk);
+    struct Last(crate::common::Zk);
     impl Drop for Last {
         fn drop(&mut self) {
             drop(self.0.create(&path("/t/last"), Data::NULL, CreateMode::Persistent));
@@ -150,7 +148,7 @@ fn what_an_actor_asks_while_it_is_dropped_goes_nowhere() {
         &[(500, Fault::ClientCrash { client: 0, when: When::Now, restart_after_ms: 10 })],
     );
     assert!(broken(&run).is_empty());
-    assert!(common::times(&run, "/t/last").is_empty());
+    assert!(crate::common::times(&run, "/t/last").is_empty());
 }
 
 /// A run of one client that sleeps for so long.

@@ -1,8 +1,6 @@
 //! What an administrator does to clients' znodes, and what is told of it.
 
-mod common;
-
-use common::{calm, path, run_with, said, say, scripted};
+use crate::common::{calm, path, run_with, said, say, scripted};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ZooKeeper};

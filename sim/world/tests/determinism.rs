@@ -1,8 +1,6 @@
 //! One seed gives one run, to the byte.
 
-mod common;
-
-use common::{calm, published, say, scripted};
+use crate::common::{calm, published, say, scripted};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -122,7 +120,7 @@ fn curious() -> std::sync::Arc<zk_trials::trial::Trial> {
 fn hash_order_and_real_clocks_are_a_function_of_the_seed() {
     let runs: Vec<_> = [1, 1, 2].map(|seed| run(&curious(), &calm(), seed, &everything())).into();
     assert_eq!(runs[0], runs[1]);
-    let said: Vec<_> = runs.iter().map(common::said).collect();
+    let said: Vec<_> = runs.iter().map(crate::common::said).collect();
     assert_ne!(said[0][0], said[2][0], "hash order varies with the seed");
     assert!(said.iter().all(|s| s[1] == "slept 1234 ms"), "{:?}", said[0]);
 }
@@ -131,11 +129,11 @@ fn hash_order_and_real_clocks_are_a_function_of_the_seed() {
 fn a_hidden_source_of_chance_shows_in_the_digest() {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let leaky = scripted(|zk, _, _| async move {
-        let _ = zk.exists(&common::path("/t")).await;
+        let _ = zk.exists(&crate::common::path("/t")).await;
         let n = RUNS.fetch_add(1, Ordering::Relaxed);
         // What it does is the same; only when it does it is not.
         zk.sleep(Duration::from_micros(n)).await;
-        let _ = zk.exists(&common::path("/t")).await;
+        let _ = zk.exists(&crate::common::path("/t")).await;
         End::Done
     });
     let digest = || run(&leaky, &calm(), 1, &RunOptions::default()).digest;

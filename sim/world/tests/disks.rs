@@ -1,8 +1,6 @@
 //! Disks that rot, fail, fill up, and lose what was not synced.
 
-mod common;
-
-use common::published;
+use crate::common::published;
 use std::collections::BTreeMap;
 use zk_world::schedule::TimedFault;
 use zk_world::{

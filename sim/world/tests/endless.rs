@@ -1,8 +1,6 @@
 //! A step that never ends is a finding that names it.
 
-mod common;
-
-use common::{calm, scripted};
+use crate::common::{calm, scripted};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,8 +1,6 @@
 //! Several servers: who leads, what a partition does, and that what is watched would see a bug.
 
-mod common;
-
-use common::{calm, path, published, run_with, said, say, scripted, times};
+use crate::common::{calm, path, published, run_with, said, say, scripted, times};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, KeeperState, ZooKeeper};

@@ -1,8 +1,6 @@
 //! Each fault does what it says.
 
-mod common;
-
-use common::{calm, path, published, run_with, said, say, scripted, times};
+use crate::common::{calm, path, published, run_with, said, say, scripted, times};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ErrorCode, KeeperState, Request, Response, ZooKeeper};

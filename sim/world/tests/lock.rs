@@ -1,8 +1,6 @@
 //! The lock and its variants under chaos.
 
-mod common;
-
-use common::published;
+use crate::common::published;
 use std::collections::BTreeMap;
 use zk_world::{RunOptions, Scenario, run};
 

@@ -1,8 +1,6 @@
 //! Runs whose events come in an order that was given: courses, step by step, and other orders of a few events.
 
-mod common;
-
-use common::{calm, path, published, said, say, scripted};
+use crate::common::{calm, path, published, said, say, scripted};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,6 @@
 //! Clients that ask anything at all: servers must answer as the reference does, through all faults.
 
-mod common;
-
-use common::{Watcher, Zk, scripted};
+use crate::common::{Watcher, Zk, scripted};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;

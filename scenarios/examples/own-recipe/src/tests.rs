@@ -3,5 +3,5 @@
 #[test]
 #[should_panic(expected = "no-waiter-stuck is broken in the model")]
 fn my_lock_is_right() {
-    zoocheck::assert_right(crate::my_lock(), 100);
+    zoocheck::assert_right(super::my_lock(), 100);
 }

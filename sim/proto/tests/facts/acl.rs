@@ -1,6 +1,6 @@
 //! Who may do what.
 
-use crate::{Harness, after};
+use crate::facts::{Harness, after};
 use std::sync::Arc;
 use zk_api::Data;
 use zk_proto::prepare::acl::prove;

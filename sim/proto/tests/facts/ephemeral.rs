@@ -1,6 +1,6 @@
 //! Ephemeral znodes and the end of their sessions.
 
-use crate::{after, last};
+use crate::facts::{after, last};
 use zk_api::{Request, SessionId};
 use zk_proto::prepare::{Caller, prepare};
 use zk_proto::txn::TxnBody;

@@ -1,6 +1,6 @@
 //! Which error is told, and which first.
 
-use crate::{Harness, after, last};
+use crate::facts::{Harness, after, last};
 
 #[test]
 fn a_wrong_version_wins_over_children() {

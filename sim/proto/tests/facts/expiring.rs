@@ -1,6 +1,6 @@
 //! Containers and TTL znodes.
 
-use crate::{after, last};
+use crate::facts::{after, last};
 
 #[test]
 fn a_container_that_never_had_a_child_stays() {

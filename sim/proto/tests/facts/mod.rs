@@ -1,8 +1,5 @@
 //! What was measured of a real ZooKeeper 3.9.3, fact by fact: the tree, its Stats and errors, and watches.
 
-#[path = "../common/harness.rs"]
-mod harness;
-
 mod acl;
 mod ephemeral;
 mod error;
@@ -15,7 +12,7 @@ mod stat;
 mod watch;
 mod zxid;
 
-use harness::Harness;
+use crate::harness::Harness;
 
 /// What the last of these lines prints, on a fresh server.
 fn last(lines: &[&str]) -> String {

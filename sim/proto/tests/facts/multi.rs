@@ -1,6 +1,6 @@
 //! Multi and multiRead.
 
-use crate::{Harness, after, last};
+use crate::facts::{Harness, after, last};
 
 #[test]
 fn a_multi_that_fails_says_so_for_each_operation() {

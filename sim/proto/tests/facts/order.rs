@@ -1,6 +1,6 @@
 //! The order that nobody may rely on.
 
-use crate::{Harness, after};
+use crate::facts::{Harness, after};
 use std::collections::BTreeSet;
 use zk_api::{Request, Response, SessionId, Text, Zxid};
 use zk_proto::order::{Listed, NameOrder, sort};

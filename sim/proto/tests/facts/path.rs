@@ -1,6 +1,6 @@
 //! Which paths are refused, and by whom.
 
-use crate::{after, last};
+use crate::facts::{after, last};
 
 #[test]
 fn create_looks_the_parent_up_before_it_validates() {

@@ -1,6 +1,6 @@
 //! The numbers of sequential znodes.
 
-use crate::{after, last};
+use crate::facts::{after, last};
 use zk_api::{Zxid, sequence_of};
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a Stat tells.
 
-use crate::{Harness, after};
+use crate::facts::{Harness, after};
 use zk_api::{SessionId, Stat, StatFields, Zxid};
 
 fn stat(h: &Harness, path: &str) -> Stat {

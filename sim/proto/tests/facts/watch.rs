@@ -1,6 +1,6 @@
 //! Watches.
 
-use crate::{Harness, after, last};
+use crate::facts::{Harness, after, last};
 use zk_api::SessionId;
 
 /// The events that a line makes.

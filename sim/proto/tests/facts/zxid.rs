@@ -1,6 +1,6 @@
 //! What takes a zxid.
 
-use crate::{after, last};
+use crate::facts::{after, last};
 use zk_api::Zxid;
 
 #[test]

@@ -1,9 +1,9 @@
 //! What torn tails and rotten bits do to logs, snapshots and epochs.
 
-use crate::disk::recovered_tree;
-use crate::facts::{create, set};
-use crate::rig::{Rig, TICK_MS, config};
-use crate::robust::requests;
+use crate::server::disk::recovered_tree;
+use crate::server::facts::{create, set};
+use crate::server::rig::{Rig, TICK_MS, config};
+use crate::server::robust::requests;
 use proptest::prelude::*;
 use zk_api::{Acl, AclList, CreateMode, Data, ErrorCode, Identity, Perms, SessionId, Text, Zxid, open_acl};
 use zk_proto::codec::{Decoder, put_node, put_txn};

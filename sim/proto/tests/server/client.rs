@@ -1,7 +1,7 @@
 //! What ZooKeeper's Java client does about its session: a test for each fact.
 
-use crate::facts::{create, exists, get, is_there, set};
-use crate::rig::{Rig, Told, config};
+use crate::server::facts::{create, exists, get, is_there, set};
+use crate::server::rig::{Rig, Told, config};
 use zk_api::{CreateMode, ErrorCode, EventType, KeeperState, Request, Response, SessionId, WatchedEvent};
 use zk_proto::client::{
     CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, ClientTimer,

@@ -1,8 +1,8 @@
 //! Crashes at every operation of the disk, and snapshots compared with trees that never crashed.
 
-use crate::facts::{create, set};
-use crate::rig::{Rig, config};
-use crate::robust::requests;
+use crate::server::facts::{create, set};
+use crate::server::rig::{Rig, config};
+use crate::server::robust::requests;
 use proptest::prelude::*;
 use zk_api::{CreateMode, Request, Response};
 use zk_proto::disk::{DiskOp, FileId};
@@ -129,7 +129,7 @@ fn writes_that_come_during_a_sync_share_the_next_one() {
     let ops: Vec<&DiskOp> = rig.lines[before..]
         .iter()
         .filter_map(|line| match line {
-            crate::rig::Line::Server(Output::Disk(op)) => Some(op),
+            crate::server::rig::Line::Server(Output::Disk(op)) => Some(op),
             _ => None,
         })
         .collect();

@@ -16,7 +16,7 @@
 //! files | tree                        what is on the disk; what is in the tree
 //! ```
 
-use crate::rig::{Line, Rig, config};
+use crate::server::rig::{Line, Rig, config};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use zk_api::{

@@ -1,7 +1,7 @@
 //! What a server behind real sockets needs. Measured on a real ZooKeeper 3.9.3, standalone.
 
-use crate::facts::{ask, create, exists, new_session, raw_session};
-use crate::rig::{Rig, config};
+use crate::server::facts::{ask, create, exists, new_session, raw_session};
+use crate::server::rig::{Rig, config};
 use zk_api::{
     Acl, CreateMode, Data, ErrorCode, Identity, Perms, ReadOp, Request, Response, SessionId, WatcherKind,
     Zxid,

@@ -1,6 +1,6 @@
 //! What a real ZooKeeper 3.9.3 was measured to do about sessions, standalone: a test for each fact.
 
-use crate::rig::{Rig, Told, config};
+use crate::server::rig::{Rig, Told, config};
 use zk_api::{
     CreateMode, Data, ErrorCode, EventType, Op, Request, Response, SessionId, Text, WatchedEvent, Zxid,
     open_acl,
@@ -525,7 +525,7 @@ fn the_expiry_says_so_in_its_transaction() {
     let (_, granted) = raw_session(&mut rig, 1000);
     rig.serve(Event::Expire { session: granted.session });
     let expired = rig.lines.iter().any(|line| {
-        let crate::rig::Line::Server(Output::Note(Note::Zab(zab::Note::Proposed(txn)))) = line else {
+        let crate::server::rig::Line::Server(Output::Note(Note::Zab(zab::Note::Proposed(txn)))) = line else {
             return false;
         };
         matches!(txn.body, TxnBody::CloseSession { expired: true, .. })

@@ -1,7 +1,7 @@
 //! What servers of an ensemble do with sessions that come to them, with a hand on what comes over each link and on each disk.
 
-use crate::facts::{again, create, exists, new_session};
-use crate::rig::{Rig, TICK_MS, config};
+use crate::server::facts::{again, create, exists, new_session};
+use crate::server::rig::{Rig, TICK_MS, config};
 use std::collections::{BTreeSet, VecDeque};
 use zk_api::{CreateMode, ErrorCode, Request, Response, SessionId};
 use zk_cluster::cluster::{Cluster, Host};

@@ -23,6 +23,4 @@ mod facts;
 mod learner;
 mod rig;
 mod robust;
-#[path = "../common/script.rs"]
-mod script;
 mod takeover;

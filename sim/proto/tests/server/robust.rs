@@ -1,8 +1,8 @@
 //! Whatever a client says, in whatever order, the server goes on, and so does a client whatever a server says.
 
-use crate::disk::recovered;
-use crate::facts::{create, exists, new_session, set};
-use crate::rig::{Rig, config};
+use crate::server::disk::recovered;
+use crate::server::facts::{create, exists, new_session, set};
+use crate::server::rig::{Rig, config};
 use proptest::prelude::*;
 use zk_api::{
     AddWatchMode, CreateMode, Data, ErrorCode, EventType, Op, ReadOp, Request, Response, SessionId,

@@ -1,7 +1,7 @@
 //! What a session that comes back on another connection finds of what it asked on the former one.
 
-use crate::facts::{again, ask, create, exists, raw_session, replies};
-use crate::rig::{Rig, config};
+use crate::server::facts::{again, ask, create, exists, raw_session, replies};
+use crate::server::rig::{Rig, config};
 use zk_api::{CreateMode, Response, Zxid};
 use zk_proto::message::ToServer;
 

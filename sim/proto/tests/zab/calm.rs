@@ -1,6 +1,6 @@
 //! Faults are over: everything arrives, and time passes only when nothing else can.
 
-use crate::rig::{Action, Rig};
+use crate::zab::rig::{Action, Rig};
 use zk_proto::server::ServerId;
 use zk_proto::zab::{PeerConfig, Role, Timer};
 

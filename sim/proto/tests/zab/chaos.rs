@@ -1,9 +1,9 @@
 //! Seeded runs: any enabled action may be next, faults among them; then the faults end.
 //!
-//! A seed is replayed alone, with its last actions printed, by `ZAB_SEED=n cargo test -p zk-proto --test zab seed`.
+//! A seed is replayed alone, with its last actions printed, by `ZAB_SEED=n cargo test -p zk-proto --test all zab::chaos::seed`.
 
-use crate::rig::{Action, Rig};
-use crate::scenes::rivals;
+use crate::zab::rig::{Action, Rig};
+use crate::zab::scenes::rivals;
 use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_proto::mutant::Mutant;

@@ -5,7 +5,7 @@
 //! like faults. From states in which nothing is left to happen, and from a sample of all, faults end and
 //! everybody must serve.
 
-use crate::rig::{Action, Rig};
+use crate::zab::rig::{Action, Rig};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use zk_proto::mutant::Mutant;

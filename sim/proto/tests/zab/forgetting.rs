@@ -1,7 +1,7 @@
 //! A ghost history that forgets what nobody needs any more judges as one that keeps everything.
 
-use crate::chaos::Run;
-use crate::rig::Rig;
+use crate::zab::chaos::Run;
+use crate::zab::rig::Rig;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_api::Zxid;

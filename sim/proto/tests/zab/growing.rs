@@ -1,8 +1,8 @@
 //! The check that goes on where it was says what the one says that looks at everything, and a ghost history that
 //! remembers what it found says what one says that looks anew.
 
-use crate::chaos::Run;
-use crate::rig::Rig;
+use crate::zab::chaos::Run;
+use crate::zab::rig::Rig;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_proto::mutant::Mutant;

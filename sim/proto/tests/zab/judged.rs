@@ -1,6 +1,6 @@
 //! Small histories made by hand, and what invariants say of them: looked at as a whole, and as they grow.
 
-use crate::alone::{looking, txn};
+use crate::zab::alone::{looking, txn};
 use zk_api::Zxid;
 use zk_proto::server::ServerId;
 use zk_proto::zab::Note;

@@ -3,11 +3,11 @@
 //! A find counts only after the mutant's mark, and only if the same seed is green without it. `PLANTED.md` has the tables
 //! that `table` and `nearest_table` print, and the commands.
 
-use crate::chaos::{Reached, Run, run};
-use crate::explore::{Budget, decided};
-use crate::nearest::{Nearest, nearest};
-use crate::rig::Rig;
-use crate::scenes::{behind, late};
+use crate::zab::chaos::{Reached, Run, run};
+use crate::zab::explore::{Budget, decided};
+use crate::zab::nearest::{Nearest, nearest};
+use crate::zab::rig::Rig;
+use crate::zab::scenes::{behind, late};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_proto::mutant::Mutant;

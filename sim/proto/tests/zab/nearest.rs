@@ -2,8 +2,8 @@
 //!
 //! A state is kept as the way that leads there, and made again when its turn comes.
 
-use crate::explore::{Budget, actions, fingerprint, forget_idle_timers};
-use crate::rig::{Action, Rig};
+use crate::zab::explore::{Budget, actions, fingerprint, forget_idle_timers};
+use crate::zab::rig::{Action, Rig};
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! Single cases, each driven to a point where something could go wrong.
 
-use crate::rig::{Action, Rig};
-use crate::scenes::{between, rivals};
+use crate::zab::rig::{Action, Rig};
+use crate::zab::scenes::{between, rivals};
 use zk_api::Zxid;
 use zk_cluster::peer::BarePeer;
 use zk_proto::server::ServerId;

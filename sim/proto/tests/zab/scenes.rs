@@ -2,7 +2,7 @@
 //!
 //! Nothing is checked on the way, and a scene that a planted bug spoils just ends there.
 
-use crate::rig::{Action, Rig};
+use crate::zab::rig::{Action, Rig};
 use zk_proto::mutant::Mutant;
 use zk_proto::server::ServerId;
 use zk_proto::zab::{Role, Timer, Write};

@@ -1,9 +1,8 @@
 //! Whole conversations: whatever one end says, the other hears.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Answer, connect_request, connect_response, event, exchange, request, watches, zxid, zxid_seen};
+use crate::common::{
+    Answer, connect_request, connect_response, event, exchange, request, watches, zxid, zxid_seen,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use zk_api::{

@@ -1,0 +1,21 @@
+//! All tests of this crate that use it from outside: one program, which is linked once.
+
+mod accept;
+mod administrator;
+mod barriers_and_queues;
+mod common;
+mod ensemble;
+mod faults;
+mod guids;
+mod lag;
+mod livelock;
+mod mutated;
+mod oracle;
+mod reductions;
+mod replay;
+mod runaways;
+mod starts;
+mod tasks;
+mod timers;
+mod verdicts;
+mod withheld;

@@ -1,0 +1,33 @@
+//! All tests of this crate that use it from outside: one program, which is linked once.
+
+mod bad_input;
+mod between;
+mod cause;
+mod check;
+mod clients;
+mod command;
+mod common;
+mod compare;
+mod conform;
+mod deploy;
+mod drive;
+mod ensemble;
+mod hosted;
+mod judge;
+mod library;
+mod live;
+mod mutants;
+mod mutate;
+mod new;
+mod observe;
+mod outsiders;
+mod own_recipe;
+mod report;
+mod serve;
+mod service;
+mod shrink;
+mod statements;
+mod strangers;
+mod suite;
+mod sweeps;
+mod tidy;

@@ -1,0 +1,6 @@
+//! All tests of this crate that use it from outside: one program, which is linked once.
+
+mod common;
+mod conform;
+mod ensemble;
+mod many_servers;
