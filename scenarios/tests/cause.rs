@@ -176,6 +176,36 @@ fn who_came_first_is_told_and_when_somebody_was_without_a_connection() {
     assert!(cause.contains("p2  is accepted with /lock/") && !cause.contains("the unfenced"), "{cause}");
 }
 
+/// It breaks in the instant in which the watch fires, and what the process asks then comes behind that.
+#[test]
+fn a_watch_that_fires_as_it_breaks_is_not_taken_for_one_that_nobody_heeds() {
+    for (run, since) in [
+        ("try-lock/waits --seed 0 --redraws 0 --promise try-succeeds-uncontended", "10.868 s"),
+        ("shared-lock/one-by-one --seed 0 --redraws 0 --promise sharers-meet", "10.871 s"),
+    ] {
+        told(run, &[&format!("p4 has waited since {since} for a change of"), "Its watch fires now."]);
+    }
+}
+
+#[test]
+fn who_waits_for_what_was_there_before_its_turn_is_told_so() {
+    told(
+        "double-barrier/create-after-look --seed 0 --redraws 0 --promise barrier-opens",
+        &["and is there. It was there before that: at 10.799 s p1 arrives at /barrier 5."],
+    );
+}
+
+#[test]
+fn who_gives_up_for_a_lost_connection_is_told_with_what_it_asked_and_when_that_was_lost() {
+    told(
+        "lock/fails-at-loss --seed 1 --redraws 0",
+        &[
+            "That was asked at 0.607 s: 'getChildren /lock': lost. p4 was without its connection from 0.607 s to \
+             1.035 s.",
+        ],
+    );
+}
+
 /// Fifo broke in the same seed, and stands before it in the order of time.
 #[test]
 fn the_last_lines_of_a_sweep_are_of_the_promise_that_the_catalogue_names() {

@@ -32,8 +32,7 @@ const FAR: u8 = MOST.len() as u8 - 1;
 
 /// Why the promise was broken whose break is told in the line `broken`. `clock` tells times.
 pub(crate) fn cause(lines: &[Line], broken: usize, clock: &dyn Fn(u64) -> String) -> Cause {
-    let mut search =
-        Search { past: Past::of(&lines[..broken]), clock, weights: BTreeMap::new(), why: Vec::new() };
+    let mut search = Search::of(Past::of(&lines[..broken]), lines[broken].at, clock);
     let what = lines[broken].what.split_once(": ").map_or(lines[broken].what.as_str(), |(_, what)| what);
     // Behind it stands for whom it is owed.
     let what = what.split(" (a standard promise").next().unwrap_or(what);
@@ -56,6 +55,8 @@ pub(crate) fn cause(lines: &[Line], broken: usize, clock: &dyn Fn(u64) -> String
 
 struct Search<'a> {
     past: Past<'a>,
+    /// When it broke.
+    broken_at: u64,
     clock: &'a dyn Fn(u64) -> String,
     /// How far each line is from the break.
     weights: BTreeMap<usize, u8>,
@@ -63,6 +64,10 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
+    fn of(past: Past<'a>, broken_at: u64, clock: &'a dyn Fn(u64) -> String) -> Search<'a> {
+        Search { past, broken_at, clock, weights: BTreeMap::new(), why: Vec::new() }
+    }
+
     fn look(&mut self, what: &str) {
         let actors = actors(what);
         let paths = paths(what);
@@ -102,6 +107,9 @@ impl<'a> Search<'a> {
         }
         if says(&[NoSecondZnode::DIFFERS]) {
             paths.iter().for_each(|path| self.twin(path));
+        }
+        if says(&[" were added"]) {
+            paths.iter().for_each(|path| self.counted_twice(path));
         }
     }
 
@@ -262,7 +270,7 @@ impl<'a> Search<'a> {
     }
 
     fn before(&self, line: usize) -> Search<'a> {
-        Search { past: self.past.before(line), clock: self.clock, weights: BTreeMap::new(), why: Vec::new() }
+        Search::of(self.past.before(line), self.broken_at, self.clock)
     }
 
     fn at(&self, line: usize) -> String {

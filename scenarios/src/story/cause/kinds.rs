@@ -3,11 +3,12 @@
 
 use super::{LOSSES, Search};
 use crate::story::past::{Change, Changed, claims};
+use crate::story::words::asked;
 use crate::story::{Call, Deed};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{ErrorCode, Request, Response};
 use zk_trials::event::{ActorId, End, Event, Fact, Observation};
-use zk_trials::words::TAKES;
+use zk_trials::words::{ADDS, TAKES};
 
 impl Search<'_> {
     /// One change woke several: who had watched it, since when, and what changed.
@@ -83,11 +84,11 @@ impl Search<'_> {
         match (gives_up, decided) {
             (Some((line, why)), _) if error.is_none() => {
                 self.pick(line, 0);
-                if lost.is_none() && why.contains("ConnectionLoss") {
-                    let fault = self.past.before(line).last_fault(process, &LOSSES, true, None);
-                    fault.into_iter().for_each(|fault| self.pick(fault, 1));
-                }
-                self.why.push(format!("{name} gives up at {}: {why}.{when}{open}", self.at(line)));
+                let lost = match lost {
+                    None if why.contains("ConnectionLoss") => self.lost_request(process, line, why),
+                    None | Some(_) => String::new(),
+                };
+                self.why.push(format!("{name} gives up at {}: {why}.{when}{open}{lost}", self.at(line)));
             }
             _ if lost.is_some() => self.why.push(format!("{fails}.{when}{open}")),
             (_, Some((line, call))) => {
@@ -109,6 +110,43 @@ impl Search<'_> {
         if is_own {
             self.last_write(process, end);
             self.answers_lost(None);
+        }
+    }
+
+    /// The request that a process gives up for in a line, which was lost with its connection.
+    fn lost_request(&mut self, process: u16, line: usize, why: &str) -> String {
+        let calls = self.past.before(line).calls(process);
+        let lost = |call: &Call| call.heard.is_none() && why.starts_with(&asked(&call.request));
+        let Some((line, call)) = calls.rev().find(|(_, call)| lost(call)) else {
+            let fault = self.past.before(line).last_fault(process, &LOSSES, true, None);
+            fault.into_iter().for_each(|fault| self.pick(fault, 1));
+            return String::new();
+        };
+        self.follow(line, 0);
+        let sentence = format!(" That was asked at {}: {}.", self.at(line), self.told(line, call));
+        let from = self.past.loses_connection(process, Some(line));
+        // It may learn of the one in the same instant as it asks the other.
+        let from = from.or_else(|| self.past.before(line).loses_connection(process, None));
+        let gap = from.map_or(String::new(), |from| format!(" {}", self.gap(process, from)));
+        sentence + &gap
+    }
+
+    /// Who has changed a counter more often than it says that it adds to it.
+    pub(super) fn counted_twice(&mut self, path: &str) {
+        let mut told: BTreeMap<u16, (usize, usize)> = BTreeMap::new();
+        let made = self.past.last(path, Changed::Made).map(|made| made.line);
+        let is_set = |change: &Change<'_>| change.kind == Changed::Set && Some(change.line) != made;
+        for change in self.past.changes().filter(|change| change.path == path && is_set(change)) {
+            let owner = self.past.owner(change.by);
+            owner.into_iter().for_each(|owner| told.entry(owner.process).or_default().0 += 1);
+        }
+        for (_, actor, what) in self.past.says() {
+            let adds = what.told().is_some_and(|(verb, about, _)| verb == ADDS && about == path);
+            told.entry(actor.process).or_default().1 += usize::from(adds);
+        }
+        for (process, (writes, adds)) in told.into_iter().filter(|(_, (writes, adds))| writes > adds) {
+            let name = self.past.name(process);
+            self.why.push(format!("{name} wrote {path} {writes} times, and tells of {adds}."));
         }
     }
 

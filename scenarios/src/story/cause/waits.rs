@@ -2,9 +2,9 @@
 
 use super::Search;
 use crate::story::Call;
-use crate::story::past::Changed;
+use crate::story::past::{Changed, Watch};
 use crate::story::words::answered;
-use zk_api::Response;
+use zk_api::{Response, SessionId};
 use zk_trials::event::{End, Fact, Observation};
 
 impl Search<'_> {
@@ -53,7 +53,7 @@ impl Search<'_> {
         if is_last {
             self.went_wrong(process);
         }
-        let Some(watch) = self.past.watches(process).pop() else {
+        let Some((watch, fires)) = self.waits_by(process) else {
             return self.watches_nothing(process, last);
         };
         self.follow(watch.line, weight);
@@ -77,12 +77,18 @@ impl Search<'_> {
             return;
         }
         let state = self.state_of(path);
-        let stale = self.overlooked(watch.line, path);
+        let stale = if fires { " Its watch fires now.".into() } else { self.overlooked(watch.line, path) };
         let lost = self.past.loses_connection(process, Some(watch.line));
-        let lost = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
+        let mut lost = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
+        // Who is connected again is told of changes since, unless the watch is not set again.
+        let is_missed = self.past.last_change(path).is_some_and(|change| change.line > watch.line);
+        if is_missed && !fires && !lost.is_empty() {
+            lost.push_str(" The watch went with that connection, and was not set again.");
+        }
         let told = self.told_of(process, path);
+        let former = self.is_of_before(&watch, process);
         self.why.push(format!(
-            "{name} has waited since {since} for a change of {path}: it {state}.{told}{stale}{lost}"
+            "{name} has waited since {since} for a change of {path}: it {state}.{former}{told}{stale}{lost}"
         ));
         let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone);
         match last.and_then(|last| self.past.owner(last.owner)).map(|owner| owner.process) {
@@ -91,6 +97,29 @@ impl Search<'_> {
             }
             Some(other) => self.should_wake(other),
             None => {}
+        }
+    }
+
+    /// By which watch a process waits, and whether that fires in the instant of the break.
+    fn waits_by(&self, process: u16) -> Option<(Watch, bool)> {
+        let woken = self.past.last_woken(process).map_or(0, |(line, ..)| line);
+        let before = || self.past.before(woken).watches(process).pop();
+        let is_now = woken > 0 && self.past.line(woken).at == self.broken_at;
+        let watch = self.past.watches(process).pop().map(|watch| (watch, false));
+        watch.or_else(|| before().filter(|_| is_now).map(|watch| (watch, true)))
+    }
+
+    /// That a znode which belongs to nobody was there before a process began that for which it watches it.
+    fn is_of_before(&self, watch: &Watch, process: u16) -> String {
+        let change = self.past.last_change(&watch.path);
+        let change = change.filter(|it| it.kind == Changed::Made && it.owner == SessionId::NONE);
+        let mut says = self.past.before(watch.line).says();
+        let began = says.rfind(|(_, actor, _)| actor.process == process);
+        match change.zip(began).filter(|(change, (began, ..))| change.line < *began) {
+            Some((_, (line, actor, what))) => {
+                format!(" It was there before that: at {} {actor} {what}.", self.at(line))
+            }
+            None => String::new(),
         }
     }
 
