@@ -53,10 +53,10 @@ fn a_crate_of_ones_own_gets_the_whole_command() {
     let (status, text) = own(&format!("replay my-lock --seed {}", replay.1));
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("my-lock") && text.contains("BROKEN"), "{text}");
-    let (status, text) = own("judge my-lock lock --seeds 50");
+    let (status, text) = own("judge my-lock try-lock --seeds 50");
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("my-lock: no-waiter-stuck is broken in the model"), "{text}");
-    assert!(!text.contains("\nlock: "), "{text}");
+    assert!(!text.contains("\ntry-lock: "), "{text}");
     let (status, text) = own("mutate my-lock --seeds 5 --max-states 8000 --occasions 1 --at-least 0");
     assert_eq!(status, Some(0), "{text}");
     assert!(text.contains("the recipe itself breaks no-waiter-stuck, which kills nothing"), "{text}");

@@ -123,7 +123,8 @@ pub fn judge_at(
     let zoo = Zoo::empty().with(Tried(name, recipe));
     let limits = CheckConfig {
         max_states: config.max_states.or(Some(3_000_000)),
-        max_memory: Some(3_500_000_000),
+        // Of the process, in which other tests search as well.
+        max_memory: Some(12_000_000_000),
         ..config.clone()
     };
     let checked = zoo.check(name, &limits).expect("a check");
