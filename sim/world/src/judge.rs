@@ -18,13 +18,19 @@ pub struct Judge {
     violations: Vec<RunViolation>,
     found: Vec<Finding>,
     pulse: Pulse,
+    /// What ends the run once it is broken, with an excuse or without.
+    sought: Option<(&'static str, bool)>,
 }
 
 impl Judge {
     /// Nothing has been seen yet.
-    pub fn new(promises: Vec<Box<dyn AnyPromise>>, pulse: Pulse) -> Judge {
+    pub fn new(
+        promises: Vec<Box<dyn AnyPromise>>,
+        pulse: Pulse,
+        sought: Option<(&'static str, bool)>,
+    ) -> Judge {
         let (panicked, tested) = (vec![false; promises.len()], vec![0; promises.len()]);
-        Judge { promises, panicked, tested, violations: Vec::new(), found: Vec::new(), pulse }
+        Judge { promises, panicked, tested, violations: Vec::new(), found: Vec::new(), pulse, sought }
     }
 
     /// Shows an event.
@@ -82,9 +88,10 @@ impl Judge {
         }
     }
 
-    /// Whether a promise was broken, with an excuse or without.
-    pub fn has_broken(&self, promise: &str, excused: bool) -> bool {
-        self.violations.iter().any(|v| v.promise == promise && v.excuse.is_some() == excused)
+    /// Whether that is broken which ends the run.
+    pub fn has_found(&self) -> bool {
+        let sought = |v: &RunViolation| self.sought == Some((v.promise, v.excuse.is_some()));
+        self.sought.is_some() && self.violations.iter().any(sought)
     }
 
     /// How often each promise was put to the test, and what was broken.

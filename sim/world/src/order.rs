@@ -7,6 +7,7 @@
 use crate::run::{Redraw, RunOptions};
 use crate::world::{Happening, World};
 use zk_proto::message::{ToClient, ToServer};
+use zk_proto::zab::message::LinkId;
 
 /// Another order of some events of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,6 +173,16 @@ impl World<'_> {
         }
     }
 
+    /// What the server at an end of a link does, in words that end with the other server.
+    fn at_end(&self, link: LinkId, end: usize, does: &str) -> String {
+        let links = &self.cluster.links;
+        let server = links.reader(link, end);
+        match server.and_then(|server| Some((server, links.other_end(server, link)?))) {
+            Some((server, other)) => format!("s{} {does} s{}", server.0, other.0),
+            None => format!("a server {does} another"),
+        }
+    }
+
     /// An event in words.
     pub fn tell(&self, happening: &Happening) -> String {
         let who = |conn| match self.network.ends(conn) {
@@ -233,10 +244,10 @@ impl World<'_> {
             Happening::Resume { actor, .. } => format!("{actor} goes on after its pause"),
             Happening::Notified { from, to, .. } => format!("a vote of s{from} reaches s{to}"),
             Happening::Linked { from, to, .. } => format!("s{from} is linked to s{to}, or refused"),
-            Happening::AtPeer { link, end, .. } => format!("a packet on link {} reaches end {end}", link.0),
-            Happening::LinkGone { link, end } => format!("end {end} of link {} sees that it is gone", link.0),
-            Happening::PeerReads { link, end, .. } => format!("end {end} of link {} reads a packet", link.0),
-            Happening::PeerReadsEnd { link, end } => format!("end {end} of link {} reads its end", link.0),
+            Happening::AtPeer { link, end, .. } => self.at_end(*link, *end, "gets a packet of"),
+            Happening::LinkGone { link, end } => self.at_end(*link, *end, "loses its link to"),
+            Happening::PeerReads { link, end, .. } => self.at_end(*link, *end, "reads a packet of"),
+            Happening::PeerReadsEnd { link, end } => self.at_end(*link, *end, "reads the end of its link to"),
             Happening::ServerResumes { server, .. } => format!("s{server} goes on"),
             Happening::PartitionEnds { .. } => "a partition ends".to_owned(),
             Happening::LagEnds { server, .. } => format!("s{server} lags no longer"),

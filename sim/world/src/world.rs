@@ -249,8 +249,6 @@ pub struct World<'a> {
     pub watches: bool,
     /// Go on when something that is always watched is broken.
     pub beyond: bool,
-    /// Stop where this is broken.
-    pub stop_at: Option<(&'static str, bool)>,
     /// How often a planted bug has made a difference.
     pub deviations: u64,
     pub commits: u64,
@@ -335,7 +333,6 @@ impl<'a> World<'a> {
             crash_at: options.crash_at,
             watches: !options.unwatched,
             beyond: options.beyond,
-            stop_at: options.stop_at,
             deviations: 0,
             commits: 0,
             epoch: 0,
@@ -345,7 +342,7 @@ impl<'a> World<'a> {
             outside: Outside::default(),
             knowledge: Knowledge::default(),
             watched: Watched::new(scenario.watched(peer.last_counter)),
-            judge: Judge::new(trial.held_to(), pulse.clone()),
+            judge: Judge::new(trial.held_to(), pulse.clone(), options.stop_at),
             waiting: Waiting::default(),
             sometimes: BTreeMap::new(),
             steps: 0,
@@ -385,10 +382,6 @@ impl<'a> World<'a> {
                 self.now = self.deadline;
                 break;
             }
-            if self.stop_at.is_some_and(|(promise, excused)| self.judge.has_broken(promise, excused)) {
-                self.over = true;
-                break;
-            }
             let Some((at, happening)) = self.next_event() else { break };
             // What a course or an order has held up is late.
             self.now = self.now.max(at);
@@ -405,6 +398,7 @@ impl<'a> World<'a> {
             self.turn();
             self.redraw();
             self.tell_broken();
+            self.over |= self.judge.has_found();
             if self.may_heal_early() {
                 self.heal();
                 self.turn();
