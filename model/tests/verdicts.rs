@@ -1,5 +1,5 @@
 //! The good lock holds, and no variant breaks what it is known to break at smaller bounds than its own. That each does
-//! at its own is judged with the whole catalogue, in the tests of `scenarios`.
+//! at its own, with the reductions that it allows, is judged with the whole catalogue in the tests of `scenarios`.
 
 use crate::common::{broken, full, run, trial};
 use zk_model::{CheckConfig, Engine, Verdict};

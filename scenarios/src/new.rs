@@ -62,7 +62,7 @@ impl Kind {
         match self {
             Kind::Lock => &[
                 ("src/main.rs", include_str!("../templates/lock.rs")),
-                ("src/tests.rs", include_str!("../templates/lock_tests.rs")),
+                ("src/tests.rs", include_str!("../templates/tests.rs")),
             ],
             Kind::Queue => &[("src/main.rs", include_str!("../templates/queue.rs"))],
             Kind::Barrier => &[("src/main.rs", include_str!("../templates/barrier.rs"))],

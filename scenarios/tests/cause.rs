@@ -183,7 +183,13 @@ fn a_watch_that_fires_as_it_breaks_is_not_taken_for_one_that_nobody_heeds() {
         ("try-lock/waits --seed 0 --redraws 0 --promise try-succeeds-uncontended", "10.868 s"),
         ("shared-lock/one-by-one --seed 0 --redraws 0 --promise sharers-meet", "10.871 s"),
     ] {
-        told(run, &[&format!("p4 has waited since {since} for a change of"), "Its watch fires now."]);
+        told(
+            run,
+            &[
+                &format!("p4 has waited since {since} for a change of"),
+                "Its watch fires in the instant of the break.",
+            ],
+        );
     }
 }
 
@@ -191,7 +197,7 @@ fn a_watch_that_fires_as_it_breaks_is_not_taken_for_one_that_nobody_heeds() {
 fn who_waits_for_what_was_there_before_its_turn_is_told_so() {
     told(
         "double-barrier/create-after-look --seed 0 --redraws 0 --promise barrier-opens",
-        &["and is there. It was there before that: at 10.799 s p1 arrives at /barrier 5."],
+        &["and is there. It was already there when, at 10.799 s, p1 arrives at /barrier 5."],
     );
 }
 
@@ -199,10 +205,8 @@ fn who_waits_for_what_was_there_before_its_turn_is_told_so() {
 fn who_gives_up_for_a_lost_connection_is_told_with_what_it_asked_and_when_that_was_lost() {
     told(
         "lock/fails-at-loss --seed 1 --redraws 0",
-        &[
-            "That was asked at 0.607 s: 'getChildren /lock': lost. p4 was without its connection from 0.607 s to \
-             1.035 s.",
-        ],
+        &["At 0.607 s: 'getChildren /lock': lost. p4 was without its connection from 0.607 s to \
+             1.035 s."],
     );
 }
 

@@ -91,10 +91,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Goes on behind the break only if `whole`.
-    fn run(&self, after: u64, with: u64, whole: bool) -> Result<Run, BadInput> {
-        let sought = (self.violation.promise, self.violation.excuse.is_some());
-        let stop_at = (!whole).then_some(sought);
+    /// Up to the break.
+    fn run(&self, after: u64, with: u64) -> Result<Run, BadInput> {
+        let stop_at = Some((self.violation.promise, self.violation.excuse.is_some()));
         let options = RunOptions { redraw: Some(Redraw { after, with }), stop_at, ..RunOptions::default() };
         caught(self.seed, || zk_world::run(&self.target.trial, &self.target.scenario, self.seed, &options))
     }
@@ -111,8 +110,7 @@ impl Search<'_> {
     /// How many of these chances avoid the break, if everything behind an event is left to them.
     fn avoiding(&self, after: u64, chances: std::ops::RangeInclusive<u32>) -> Result<u32, BadInput> {
         let chances: Vec<u32> = chances.collect();
-        let one =
-            |with: &u32| self.run(after, u64::from(*with), false).map(|run| u32::from(!self.breaks(&run)));
+        let one = |with: &u32| self.run(after, u64::from(*with)).map(|run| u32::from(!self.breaks(&run)));
         each_of(&chances, self.redraws.jobs, one, &mut |_| {}).into_iter().sum()
     }
 
@@ -134,7 +132,7 @@ impl Search<'_> {
 
     /// The event behind which it is lost, and how many chances avoid it behind the one before.
     fn told(&self, lost: u64, before: Option<u64>) -> Result<NoReturn, BadInput> {
-        let event = self.run(lost, 1, true)?.redrawn;
+        let event = self.run(lost, 1)?.redrawn;
         let avoided = before.map(|before| self.avoiding(before, 1..=self.redraws.many)).transpose()?;
         let (virtual_ns, what) = event.unwrap_or((0, "the run begins".into()));
         Ok(NoReturn { virtual_ns, what, redraws: self.redraws.many, avoided: avoided.unwrap_or(0) })
@@ -219,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_stops_at_a_break_has_it_as_the_whole_run_has_and_no_other_has_it() {
+    fn a_run_that_stops_at_a_break_reports_it_as_the_whole_run_does() {
         let target = target("lock/java");
         let run = |seed, stop_at| {
             let options = RunOptions { stop_at, ..RunOptions::default() };

@@ -108,7 +108,7 @@ impl<'a> Search<'a> {
         if says(&[NoSecondZnode::DIFFERS]) {
             paths.iter().for_each(|path| self.twin(path));
         }
-        if says(&[" were added"]) {
+        if says(&[" were added"]) && !says(&[" in the end"]) {
             paths.iter().for_each(|path| self.counted_twice(path));
         }
     }

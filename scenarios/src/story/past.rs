@@ -375,7 +375,8 @@ fn watch_of(call: &Call) -> Option<(String, bool)> {
     }
 }
 
-fn fires(kind: EventType, watch: &Watch, path: &str) -> bool {
+/// Whether such an event of a znode is that of a watch.
+pub(super) fn fires(kind: EventType, watch: &Watch, path: &str) -> bool {
     watch.path == path
         && match kind {
             EventType::NodeCreated | EventType::NodeDataChanged => !watch.of_children,

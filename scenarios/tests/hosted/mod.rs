@@ -458,8 +458,8 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
     // What happened long before the break, and has led to it.
     let why = [
         ("barrier.py", "is not made again. p1 was without its connection from 1.150 s to 4.627 s"),
-        ("barrier.py", "The watch went with that connection, and was not set again."),
-        ("counter.py", "p4 wrote /counter 2 times, and tells of 1."),
+        ("barrier.py", "Its watch was set on the connection that was lost."),
+        ("counter.py", "Writes of /counter by p4: 2; additions that it tells of: 1."),
         (
             "counter.py",
             "p4 asked at 0.427 s: 'setData /counter \"6\" at version 5': done, and the answer is lost",

@@ -124,7 +124,7 @@ pub fn judge_at(
     let limits = CheckConfig {
         max_states: config.max_states.or(Some(3_000_000)),
         // Of the process, in which other tests search as well.
-        max_memory: Some(12_000_000_000),
+        max_memory: Some(8_000_000_000),
         ..config.clone()
     };
     let checked = zoo.check(name, &limits).expect("a check");

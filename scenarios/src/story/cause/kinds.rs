@@ -3,7 +3,6 @@
 
 use super::{LOSSES, Search};
 use crate::story::past::{Change, Changed, claims};
-use crate::story::words::asked;
 use crate::story::{Call, Deed};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{ErrorCode, Request, Response};
@@ -113,40 +112,50 @@ impl Search<'_> {
         }
     }
 
-    /// The request that a process gives up for in a line, which was lost with its connection.
-    fn lost_request(&mut self, process: u16, line: usize, why: &str) -> String {
-        let calls = self.past.before(line).calls(process);
-        let lost = |call: &Call| call.heard.is_none() && why.starts_with(&asked(&call.request));
-        let Some((line, call)) = calls.rev().find(|(_, call)| lost(call)) else {
-            let fault = self.past.before(line).last_fault(process, &LOSSES, true, None);
+    /// The request that a process gives up for in a line, if that was lost with its connection.
+    fn lost_request(&mut self, process: u16, gives_up: usize, why: &str) -> String {
+        let before = self.past.before(gives_up);
+        let is_that = |call: &Call| {
+            let tried = format!("{} {}", call.request.name(), call.request.path());
+            call.heard.is_none()
+                && why.strip_prefix(tried.trim_end()).is_some_and(|rest| rest.starts_with(':'))
+        };
+        let Some((line, call)) = before.calls(process).rfind(|(_, call)| is_that(call)) else {
+            let fault = before.last_fault(process, &LOSSES, true, None);
             fault.into_iter().for_each(|fault| self.pick(fault, 1));
             return String::new();
         };
         self.follow(line, 0);
-        let sentence = format!(" That was asked at {}: {}.", self.at(line), self.told(line, call));
-        let from = self.past.loses_connection(process, Some(line));
-        // It may learn of the one in the same instant as it asks the other.
-        let from = from.or_else(|| self.past.before(line).loses_connection(process, None));
-        let gap = from.map_or(String::new(), |from| format!(" {}", self.gap(process, from)));
+        let sentence = format!(" At {}: {}.", self.at(line), self.told(line, call));
+        // What is sent as the connection goes is told of behind that.
+        let still = |lost: &usize| self.past.connects(process, *lost).is_none_or(|again| again > line);
+        let lost = before.loses_connection(process, Some(line));
+        let lost = lost.or_else(|| before.before(line).loses_connection(process, None).filter(still));
+        let gap = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
         sentence + &gap
     }
 
-    /// Who has changed a counter more often than it says that it adds to it.
+    /// Who has set a counter more often than it tells of additions: that of a znode that was made once, where each adds 1.
     pub(super) fn counted_twice(&mut self, path: &str) {
         let mut told: BTreeMap<u16, (usize, usize)> = BTreeMap::new();
-        let made = self.past.last(path, Changed::Made).map(|made| made.line);
-        let is_set = |change: &Change<'_>| change.kind == Changed::Set && Some(change.line) != made;
+        let mut made = self.past.changes().filter(|it| it.path == path && it.kind == Changed::Made);
+        let (Some(first), None) = (made.next(), made.next()) else { return };
+        let is_set = |change: &Change<'_>| change.kind == Changed::Set && change.line != first.line;
         for change in self.past.changes().filter(|change| change.path == path && is_set(change)) {
             let owner = self.past.owner(change.by);
             owner.into_iter().for_each(|owner| told.entry(owner.process).or_default().0 += 1);
         }
         for (_, actor, what) in self.past.says() {
-            let adds = what.told().is_some_and(|(verb, about, _)| verb == ADDS && about == path);
-            told.entry(actor.process).or_default().1 += usize::from(adds);
+            match what.told() {
+                Some((ADDS, about, 1)) if about == path => told.entry(actor.process).or_default().1 += 1,
+                Some((ADDS, about, _)) if about == path => return,
+                Some(_) | None => {}
+            }
         }
         for (process, (writes, adds)) in told.into_iter().filter(|(_, (writes, adds))| writes > adds) {
             let name = self.past.name(process);
-            self.why.push(format!("{name} wrote {path} {writes} times, and tells of {adds}."));
+            self.why
+                .push(format!("Writes of {path} by {name}: {writes}; additions that it tells of: {adds}."));
         }
     }
 

@@ -1,11 +1,15 @@
 //! What there is to say of who waits for ever: for what, since when, and who should have woken it.
 
 use super::Search;
-use crate::story::Call;
-use crate::story::past::{Changed, Watch};
+use crate::story::past::{Change, Changed, Watch, fires};
 use crate::story::words::answered;
+use crate::story::{Call, Deed};
 use zk_api::{Response, SessionId};
 use zk_trials::event::{End, Fact, Observation};
+use zk_trials::words::ARRIVES_AT;
+
+/// Of a watch that fires as it breaks.
+const FIRES: &str = " Its watch fires in the instant of the break.";
 
 impl Search<'_> {
     /// A process waits, and nobody wakes it: nor those, perhaps, for whom it waits.
@@ -66,8 +70,10 @@ impl Search<'_> {
             });
             let lost = self.past.loses_connection(process, Some(watch.line));
             let lost = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
-            self.why
-                .push(format!("{name} has waited since {since} for other children of {path}{last}.{lost}"));
+            let fires = if fires { FIRES } else { "" };
+            self.why.push(format!(
+                "{name} has waited since {since} for other children of {path}{last}.{fires}{lost}"
+            ));
             return;
         }
         if !is_last {
@@ -77,20 +83,20 @@ impl Search<'_> {
             return;
         }
         let state = self.state_of(path);
-        let stale = if fires { " Its watch fires now.".into() } else { self.overlooked(watch.line, path) };
+        let stale = if fires { FIRES.into() } else { self.overlooked(watch.line, path) };
         let lost = self.past.loses_connection(process, Some(watch.line));
         let mut lost = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
-        // Who is connected again is told of changes since, unless the watch is not set again.
+        // Whether it is set again on the next one is up to the client.
         let is_missed = self.past.last_change(path).is_some_and(|change| change.line > watch.line);
         if is_missed && !fires && !lost.is_empty() {
-            lost.push_str(" The watch went with that connection, and was not set again.");
+            lost.push_str(" Its watch was set on the connection that was lost.");
         }
         let told = self.told_of(process, path);
         let former = self.is_of_before(&watch, process);
         self.why.push(format!(
             "{name} has waited since {since} for a change of {path}: it {state}.{former}{told}{stale}{lost}"
         ));
-        let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone);
+        let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone && !fires);
         match last.and_then(|last| self.past.owner(last.owner)).map(|owner| owner.process) {
             Some(own) if own == process => {
                 self.why.push("That is its own, and nobody else deletes it.".into())
@@ -100,26 +106,39 @@ impl Search<'_> {
         }
     }
 
-    /// By which watch a process waits, and whether that fires in the instant of the break.
+    /// By which watch a process waits: the last that is set, or the one that fires in the instant of the break.
     fn waits_by(&self, process: u16) -> Option<(Watch, bool)> {
-        let woken = self.past.last_woken(process).map_or(0, |(line, ..)| line);
-        let before = || self.past.before(woken).watches(process).pop();
-        let is_now = woken > 0 && self.past.line(woken).at == self.broken_at;
-        let watch = self.past.watches(process).pop().map(|watch| (watch, false));
-        watch.or_else(|| before().filter(|_| is_now).map(|watch| (watch, true)))
+        let fired =
+            self.past.last_woken(process).filter(|(line, ..)| self.past.line(*line).at == self.broken_at);
+        let fired = fired.and_then(|(line, path, kind)| {
+            let before = self.past.before(line).watches(process);
+            before.into_iter().rfind(|watch| fires(kind, watch, path))
+        });
+        let set = self.past.watches(process).pop().map(|watch| (watch, false));
+        set.into_iter().chain(fired.map(|watch| (watch, true))).max_by_key(|(watch, _)| watch.line)
     }
 
-    /// That a znode which belongs to nobody was there before a process began that for which it watches it.
+    /// Says that a process found a persistent znode of others in a turn that began after that was made.
     fn is_of_before(&self, watch: &Watch, process: u16) -> String {
         let change = self.past.last_change(&watch.path);
-        let change = change.filter(|it| it.kind == Changed::Made && it.owner == SessionId::NONE);
+        let is_flag = |change: &Change<'_>| {
+            let is_own = self.past.owner(change.by).is_some_and(|owner| owner.process == process);
+            change.kind == Changed::Made && change.owner == SessionId::NONE && !is_own
+        };
+        let is_found = self.past.line(watch.line).deeds.iter().any(|deed| match deed {
+            Deed::Call(call) => matches!(call.result(), Some(Ok(Response::Exists(Some(_))))),
+            Deed::Event(_) => false,
+        });
         let mut says = self.past.before(watch.line).says();
-        let began = says.rfind(|(_, actor, _)| actor.process == process);
-        match change.zip(began).filter(|(change, (began, ..))| change.line < *began) {
-            Some((_, (line, actor, what))) => {
-                format!(" It was there before that: at {} {actor} {what}.", self.at(line))
+        let began = says.rfind(|(_, actor, what)| {
+            let arrives = what.told().is_some_and(|(verb, ..)| verb == ARRIVES_AT);
+            actor.process == process && (arrives || matches!(what, Observation::Attempts { .. }))
+        });
+        match change.filter(|change| is_found && is_flag(change)).zip(began) {
+            Some((change, (line, actor, what))) if change.line < line => {
+                format!(" It was already there when, at {}, {actor} {what}.", self.at(line))
             }
-            None => String::new(),
+            Some(_) | None => String::new(),
         }
     }
 
