@@ -95,7 +95,7 @@ fn digest_for_another_process() {
 fn another_process_gives_the_same_digest() {
     let this = std::env::current_exe().expect("a test knows its program");
     let output = std::process::Command::new(this)
-        .args(["--exact", "digest_for_another_process", "--nocapture"])
+        .args(["--exact", "determinism::digest_for_another_process", "--nocapture"])
         .env(ASKED, "1")
         .output()
         .expect("a test's program can be run");
