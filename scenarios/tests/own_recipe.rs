@@ -1,4 +1,4 @@
-//! The crate of one's own: built from outside the workspace, and run.
+//! The crate of one's own: compiled outside the workspace, and run as an example within.
 #![cfg(feature = "run")]
 
 use std::path::Path;
@@ -24,7 +24,7 @@ fn a_new_crate_compiles_outside_the_workspace() {
     std::fs::copy(lock, dir.join("Cargo.lock")).expect("it can be copied");
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["check", "--quiet", "--all-targets"]);
-    // Its own, so that a second run has little to do: in that of the workspace each would take the other's for stale.
+    // Kept beside what this test was built with, so that a second run has little to do.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-recipe");
     cargo.current_dir(&dir).env("CARGO_TARGET_DIR", target).env("CARGO_INCREMENTAL", "0");
     for set in ["RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {

@@ -58,7 +58,7 @@ pub struct RunOptions {
     pub order: Option<Order>,
     /// Leave something else to chance from some event on.
     pub redraw: Option<Redraw>,
-    /// Stop where this promise is broken, with an excuse or without. Of what comes behind that nothing is known.
+    /// Stop where this promise is broken, with an excuse or without. Nothing after that is known.
     pub stop_at: Option<(&'static str, bool)>,
 }
 
