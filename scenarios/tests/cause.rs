@@ -165,11 +165,17 @@ fn of_what_was_lost_it_is_told_what_struck_and_what_was_asked_again() {
 fn who_came_first_is_told_and_when_somebody_was_without_a_connection() {
     told(
         "priority-queue/stale-list --seed 2 --promise takes-in-order --redraws 0",
-        &["p3 takes /queue/items/item-00009-0000000006 2 at 0.630 s, by its list of 0.568 s"],
+        &[
+            "p3 takes /queue/items/item-00009-0000000006 2 at 0.630 s, by its list of 0.568 s",
+            "p1 asked at 1.096 s: 'delete /queue/items/item-00001-0000000011': done.",
+        ],
     );
     told(
         "election/duplicate-start --seed 0 --promise one-term-per-election --redraws 0",
-        &["p3.1 was without its connection from 29.066 s to 29.117 s."],
+        &[
+            "p3.1 enters the critical section of /election at 25.561 s already.",
+            "p3.1 was without its connection from 29.066 s to 29.117 s.",
+        ],
     );
     let ran = zoocheck("replay chubby/check-then-act --seed 0 --promise exclusion-at-checked-resource");
     let (cause, _) = ran.stdout.split_once("the run up to there").expect("a cause, and the run");

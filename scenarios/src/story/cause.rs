@@ -6,6 +6,7 @@
 
 mod kinds;
 mod waits;
+mod znodes;
 
 use super::past::{Change, Changed, Past, claims};
 use super::words::{answered, asked};
@@ -73,6 +74,12 @@ impl<'a> Search<'a> {
         let paths = paths(what);
         let says = |words: &[&str]| words.iter().any(|word| what.contains(word));
         let left = says(&[" is left", " is one more of", " and has left", "has left, and"]);
+        if says(&[" once more"]) {
+            actors.iter().for_each(|actor| self.already(actor.process));
+        }
+        if says(&["after one that it comes before"]) {
+            paths.iter().for_each(|path| self.overtaken(path));
+        }
         match actors.as_slice() {
             all if says(&["session is over", "goes on though it was told"]) => {
                 all.iter().for_each(|actor| self.goes_on(actor.process));
@@ -99,9 +106,6 @@ impl<'a> Search<'a> {
             }
         }
         paths.iter().for_each(|path| self.znode(path, left));
-        if says(&["after one that it comes before"]) {
-            paths.iter().for_each(|path| self.overtaken(path));
-        }
         if says(&["a write of"]) {
             actors.iter().take(1).for_each(|actor| self.said_last(actor.process));
         }

@@ -7,7 +7,7 @@ use crate::story::{Call, Deed};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{ErrorCode, Request, Response};
 use zk_trials::event::{ActorId, End, Event, Fact, Observation};
-use zk_trials::words::{ADDS, TAKES};
+use zk_trials::words::ADDS;
 
 impl Search<'_> {
     /// One change woke several: who had watched it, since when, and what changed.
@@ -439,10 +439,16 @@ impl Search<'_> {
             self.follow(line, 0);
             let overlooked = self.overlooked(line, &call.request.path());
             let (at, told) = (self.at(line), self.told(line, call));
-            self.why.push(format!("{name} acts on what it was told at {at}: {told}.{overlooked}"));
+            // What it wrote is the deed itself, and not what it was told.
+            let is_write = call.request.is_write();
+            self.why.push(match is_write {
+                true => format!("{name} asked at {at}: {told}."),
+                false => format!("{name} acts on what it was told at {at}: {told}.{overlooked}"),
+            });
             if let Some((woken, path, kind)) =
                 said.and_then(|(said, ..)| self.past.before(said + 1).last_woken(process))
                 && woken > line
+                && !is_write
             {
                 self.follow(woken, 0);
                 self.why.push(format!("Its watch of {path} fired at {} ({kind:?}).", self.at(woken)));
@@ -461,112 +467,14 @@ impl Search<'_> {
         self.ended(process, 1);
     }
 
-    /// What has become of a znode that the break names. `left` if nobody should have left it there.
-    pub(super) fn znode(&mut self, path: &str, left: bool) {
-        let made = self.past.last(path, Changed::Made);
-        made.into_iter().for_each(|made| self.follow(made.line, 1));
-        match self.past.last_change(path) {
-            Some(last) => {
-                self.follow(last.line, 1);
-                let before = self.past.before(last.line).last(path, Changed::Set);
-                before.into_iter().for_each(|set| self.pick(set.line, 2));
-                let made = made.filter(|made| made.line != last.line).map(|made| self.gone_or_made(&made));
-                let made = made.map(|made| format!("{made}, and ")).unwrap_or_default();
-                let what = self.gone_or_made(&last);
-                if !self.why.iter().any(|why| why.contains(path) && why.contains(&what)) {
-                    let again = self.asks_again(&last);
-                    self.why.push(format!("{path} {made}{what}.{again}"));
-                }
-                self.answers_lost(Some(path));
-            }
-            None => {
-                let below = self.past.changes().rev().filter(|change| {
-                    change.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
-                });
-                below.take(4).for_each(|change| self.follow(change.line, 2));
-            }
-        }
-        if left {
-            self.left(path);
-        }
-        self.said_of(path);
-    }
-
-    /// Who took an item that comes behind this one while this one was there, and by which list.
-    pub(super) fn overtaken(&mut self, path: &str) {
-        let Some((made, parent)) = self.past.last(path, Changed::Made).zip(path.rsplit_once('/')) else {
-            return;
-        };
-        let takes = self.past.says().rev().find(|(line, _, what)| {
-            let about = what.told().filter(|(verb, ..)| *verb == TAKES).map(|(_, about, _)| about);
-            let is_behind = about.is_some_and(|other| {
-                other > path && other.rsplit_once('/').is_some_and(|(up, _)| up == parent.0)
-            });
-            *line > made.line && is_behind
-        });
-        let Some((line, actor, what)) = takes else { return };
-        self.pick(line, 0);
-        let before = self.past.before(line);
-        let list = before
-            .calls(actor.process)
-            .rfind(|(_, call)| matches!(call.request, Request::GetChildren { .. }) && call.heard.is_some());
-        let list = list.map(|(line, call)| {
-            self.pick(line, 0);
-            format!(", by its list of {}: {}", self.at(line), self.told(line, call))
-        });
-        self.why.push(format!("{actor} {what} at {}{}.", self.at(line), list.unwrap_or_default()));
-    }
-
-    /// What somebody who never learned that it has changed a znode asks of that next.
-    fn asks_again(&mut self, change: &Change<'_>) -> String {
-        let untold = self.past.line(change.line).deeds.iter().find_map(|deed| match deed {
-            Deed::Call(call) if call.is_done_untold() => Some(call.actor.process),
-            Deed::Call(_) | Deed::Event(_) => None,
-        });
-        untold.map_or(String::new(), |process| self.asked_again(change.line, process, change.path))
-    }
-
-    /// What a process asks of a znode next, behind a line.
-    fn asked_again(&mut self, behind: usize, process: u16, path: &str) -> String {
-        let mut calls = self.past.calls(process).filter(|(line, _)| *line > behind);
-        let Some((line, call)) = calls.find(|(_, call)| *call.request.path() == *path) else {
-            return String::new();
-        };
-        self.pick(line, 1);
-        format!(" It asks again at {}: {}.", self.at(line), self.told(line, call))
-    }
-
-    /// The other znode of the same session whose name differs only in its number.
-    pub(super) fn twin(&mut self, path: &str) {
-        let Some(made) = self.past.last(path, Changed::Made) else { return };
-        let name = |path: &str| zk_api::sequence_of(path).map(|_| path[..path.len() - 10].to_owned());
-        let others = self.past.before(made.line);
-        let other = others.changes().rev().find(|other| {
-            other.kind == Changed::Made && other.owner == made.owner && name(other.path) == name(path)
-        });
-        if let Some(other) = other.filter(|other| other.path != path) {
-            self.follow(other.line, 0);
-            self.why.push(format!("{} {}.", other.path, self.gone_or_made(&other)));
-        }
-    }
-
-    /// Who asked to delete what is left.
-    fn left(&mut self, path: &str) {
-        let asked = self.past.all_calls().rev().find(
-            |(_, call)| matches!(&call.request, Request::Delete { path: asked, .. } if **asked == *path),
-        );
-        let sentence = match asked {
-            None => "Nobody asks to delete it.".into(),
-            Some((line, call)) => {
-                self.follow(line, 0);
-                let told = self.told(line, call);
-                if self.why.iter().any(|why| why.contains(&told)) {
-                    return;
-                }
-                format!("{} asks to delete it at {}: {told}.", call.actor, self.at(line))
-            }
-        };
-        self.why.push(sentence);
+    /// When a process said before what it says once more.
+    pub(super) fn already(&mut self, process: u16) {
+        let mut says = self.past.says().rev().filter(|(_, actor, _)| actor.process == process);
+        let Some((_, _, now)) = says.next() else { return };
+        let before = says.find(|(_, _, what)| std::mem::discriminant(*what) == std::mem::discriminant(now));
+        let Some((line, actor, what)) = before else { return };
+        self.follow(line, 0);
+        self.why.push(format!("{actor} {what} at {} already.", self.at(line)));
     }
 
     /// The last that a process said, beside what it has.
@@ -577,18 +485,5 @@ impl Search<'_> {
             });
         let notes: Vec<usize> = notes.map(|(line, ..)| line).take(2).collect();
         notes.into_iter().for_each(|line| self.pick(line, 1));
-    }
-
-    /// What is said of a znode, by each process in its last words of each kind.
-    fn said_of(&mut self, path: &str) {
-        let mut kinds = Vec::new();
-        for (line, actor, what) in self.past.says().rev() {
-            let Some((verb, about, _)) = what.told() else { continue };
-            let kind = (actor.process, verb);
-            if about == path && !kinds.contains(&kind) && kinds.len() < 4 {
-                kinds.push(kind);
-                self.pick(line, 2);
-            }
-        }
     }
 }
