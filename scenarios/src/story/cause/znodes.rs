@@ -2,8 +2,8 @@
 //! stands beside.
 
 use super::Search;
-use crate::story::past::{Change, Changed};
 use crate::story::Deed;
+use crate::story::past::{Change, Changed};
 use zk_api::Request;
 use zk_trials::words::TAKES;
 
