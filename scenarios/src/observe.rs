@@ -95,12 +95,21 @@ pub(crate) async fn prepare(promises: &[String], servers: &[SocketAddr]) -> Resu
 }
 
 impl Judge {
-    /// Called where tasks can be started.
-    pub(crate) fn new(owed: Owed, work: Option<[Duration; 2]>) -> Judge {
+    /// Of whoever comes. Called where tasks can be started.
+    pub(crate) fn of_strangers(owed: Owed) -> Judge {
+        Judge::new(owed, None, Who::default())
+    }
+
+    /// Of processes that are one's own, whose end it is always told ([`is_gone`](Judge::is_gone)).
+    pub(crate) fn of_processes(owed: Owed, work: [Duration; 2]) -> Judge {
+        Judge::new(owed, Some(work), Who::of_processes())
+    }
+
+    fn new(owed: Owed, work: Option<[Duration; 2]>, who: Who) -> Judge {
         Judge(Arc::new(Court {
             monitor: Monitor::told_of_ends(owed.promises()),
             owed,
-            who: Mutex::default(),
+            who: Mutex::new(who),
             work,
             under_way: AtomicUsize::new(0),
             runtime: Handle::current(),
