@@ -36,17 +36,21 @@ fn a_waiter_is_told_what_it_waits_for_and_who_should_have_woken_it() {
         &[
             "for a change of /lock/holder: it was made at",
             "by p3.1, to whom the answer was lost, and is there",
-            "That is its own",
+            "/lock/holder is p3.1's own znode: p3.1 waits for itself.",
             "create /lock/holder (ephemeral): done; the answer is lost",
         ],
     );
     tells(
         "lock/no-loop --seed 10",
-        &["p4 has waited since 9.635 s", "it was deleted at 9.631 s by p1, and is not made again"],
+        &["p4 has waited since 9.635 s", "it was deleted at 9.631 s by p1, and was not made again"],
     );
     tells(
         "lock/java --seed 1 --promise no-waiter-stuck",
-        &["p2 should delete it, and ended at", "'delete /lock/lock-0000000009': lost"],
+        &[
+            "p2 should delete it, but gave up at",
+            "and its session lives. Its last request, at",
+            "'delete /lock/lock-0000000009': lost",
+        ],
     );
     told(
         "revocable-lock/parent --seed 0 --promise no-waiter-stuck --redraws 0",
@@ -120,7 +124,7 @@ fn of_two_holders_it_is_told_by_what_they_hold_and_whose_claim_has_ended() {
         "lock/adopts-ghost --seed 4 --promise exclusion-among-live-sessions",
         &[
             "p3.1 has held it since",
-            "/lock/process3-lock-0000000001, which went at 3.508 s with a former session of p3. p3 crashed at 0.110 s.",
+            "/lock/process3-lock-0000000001, which went at 3.508 s, as a former session of p3 ended. p3 crashed at 0.110 s.",
         ],
     );
 }

@@ -77,7 +77,7 @@ impl<'a> Search<'a> {
         if says(&[" once more"]) {
             actors.iter().for_each(|actor| self.already(actor.process));
         }
-        if says(&["after one that it comes before"]) {
+        if says(&["only after one that comes behind it"]) {
             paths.iter().for_each(|path| self.overtaken(path));
         }
         match actors.as_slice() {
@@ -284,12 +284,12 @@ impl<'a> Search<'a> {
     /// Whether a znode is there, and since when.
     fn state_of(&mut self, path: &str) -> String {
         match self.past.last_change(path) {
-            None => "was not there before, and is not made".into(),
+            None => "was not there before, and was not made".into(),
             Some(change) => {
                 self.follow(change.line, 1);
                 let what = self.gone_or_made(&change);
                 match change.kind {
-                    Changed::Gone => format!("{what}, and is not made again"),
+                    Changed::Gone => format!("{what}, and was not made again"),
                     Changed::Made | Changed::Set => format!("{what}, and is there"),
                 }
             }
@@ -316,7 +316,7 @@ impl<'a> Search<'a> {
             Changed::Gone if change.by == SessionId::NONE && change.owner != SessionId::NONE => {
                 let before = self.past.before(change.line);
                 let which = if before.has_another(change.owner) { "a former session" } else { "the session" };
-                format!("went at {at} with {which} of {}", name(change.owner))
+                format!("went at {at}, as {which} of {} ended", name(change.owner))
             }
             Changed::Gone => format!("was deleted at {at} by {by}{untold}"),
         }

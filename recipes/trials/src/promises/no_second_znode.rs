@@ -18,7 +18,7 @@ pub struct NoSecondZnode {
 
 impl NoSecondZnode {
     /// What breaks it, as it is told.
-    pub const DIFFERS: &'static str = "has one whose name differs in its number alone";
+    pub const DIFFERS: &'static str = "still has another whose name differs in its number alone";
 
     /// Whose a znode is, and its path without the number.
     fn name(&self, path: &Text, owner: SessionId) -> Option<(ActorId, (SessionId, u64))> {
@@ -79,7 +79,8 @@ mod tests {
     fn a_second_one_of_the_same_name_breaks_it() {
         let two = vec![opened(0), created(FIRST, 0), created(SECOND, 0)];
         let found = findings(NoSecondZnode::default(), two);
-        let what = "p0 makes /lock/a-lock-0000000001, and has one whose name differs in its number alone";
+        let what =
+            "p0 makes /lock/a-lock-0000000001, and still has another whose name differs in its number alone";
         assert_eq!((&found[0], broken_by(&found)), (&Finding::Tested, vec![(what, None)]));
     }
 

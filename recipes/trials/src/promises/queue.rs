@@ -299,7 +299,7 @@ impl TakesInOrder {
         let Some(at) = self.waiting.iter().position(|waiting| *waiting.item == *item) else { return };
         let taken = self.waiting.remove(at);
         if taken.overtaken.is_some_and(|others| !others.contains(&actor)) {
-            let what = format!("{actor} takes {item} after one that it comes before");
+            let what = format!("{actor} takes {item} only after one that comes behind it");
             found.push(broken_of(what, item));
         } else if self.waiting.iter().any(|other| other.is_there) {
             found.push(Finding::Tested);

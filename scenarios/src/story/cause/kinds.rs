@@ -6,6 +6,7 @@ use crate::story::past::{Change, Changed, claims};
 use crate::story::{Call, Deed};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{ErrorCode, Request, Response};
+use zk_reports::of;
 use zk_trials::event::{ActorId, End, Event, Fact, Observation};
 use zk_trials::words::ADDS;
 
@@ -152,10 +153,15 @@ impl Search<'_> {
                 Some(_) | None => {}
             }
         }
-        for (process, (writes, adds)) in told.into_iter().filter(|(_, (writes, adds))| writes > adds) {
+        if told.values().all(|(writes, adds)| writes <= adds) {
+            return;
+        }
+        // Who has begun more than it has written makes up for some of what was counted twice.
+        for (process, (writes, adds)) in told.into_iter().filter(|(_, (writes, adds))| writes != adds) {
             let name = self.past.name(process);
-            self.why
-                .push(format!("Writes of {path} by {name}: {writes}; additions that it tells of: {adds}."));
+            let times = of(writes as u64, "time");
+            let additions = of(adds as u64, "addition");
+            self.why.push(format!("{name} has written {path} {times} for {additions} that it began."));
         }
     }
 
@@ -378,7 +384,12 @@ impl Search<'_> {
                     self.pick(next, weight);
                     format!(", and had another since {}", self.at(next))
                 });
-                format!("; it was told that at {} already{}", self.at(told), next.unwrap_or_default())
+                let (name, at, told) = (self.past.name(process), self.at(line), self.at(told));
+                let next = next.unwrap_or_default();
+                self.why.push(format!(
+                    "{name} was told at {told} that its session is dead{next}; the servers ended it at {at}."
+                ));
+                return;
             }
             None if expired => ", which it was not told".into(),
             None => String::new(),
@@ -443,7 +454,7 @@ impl Search<'_> {
             let is_write = call.request.is_write();
             self.why.push(match is_write {
                 true => format!("{name} asked at {at}: {told}."),
-                false => format!("{name} acts on what it was told at {at}: {told}.{overlooked}"),
+                false => format!("{name} acts on the answer of {at} to {told}.{overlooked}"),
             });
             if let Some((woken, path, kind)) =
                 said.and_then(|(said, ..)| self.past.before(said + 1).last_woken(process))

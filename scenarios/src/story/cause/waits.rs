@@ -48,7 +48,7 @@ impl Search<'_> {
             let begins = matches!(what, Observation::Attempts { .. } | Observation::Begins { .. });
             actor.process == process && begins
         });
-        asks.into_iter().for_each(|(line, ..)| self.pick(line, weight + 2));
+        asks.into_iter().for_each(|(line, ..)| self.pick(line, weight + 3));
         let mut calls = self.past.calls(process).rev();
         let (last, before) = (calls.next(), calls.next());
         last.into_iter().for_each(|(line, _)| self.follow(line, weight + 1));
@@ -78,19 +78,19 @@ impl Search<'_> {
         }
         if !is_last {
             let owner = self.past.last_change(path).and_then(|change| self.past.owner(change.owner));
-            let owner = owner.map(|owner| format!(", which is of {owner}")).unwrap_or_default();
+            let owner = owner.map(|owner| format!(", which belongs to {owner}")).unwrap_or_default();
             self.why.push(format!("{name} has waited since {since} for a change of {path}{owner}."));
             return;
         }
         let state = self.state_of(path);
         let stale = if fires { FIRES.into() } else { self.overlooked(watch.line, path) };
-        let lost = self.past.loses_connection(process, Some(watch.line));
-        let mut lost = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
-        // Whether it is set again on the next one is up to the client.
-        let is_missed = self.past.last_change(path).is_some_and(|change| change.line > watch.line);
-        if is_missed && !fires && !lost.is_empty() {
-            lost.push_str(" Its watch was set on the connection that was lost.");
-        }
+        // Only what changes behind the watch is missed with its connection. Whether it is set again on the next one is
+        // up to the client.
+        let is_missed = self.past.last_change(path).is_some_and(|change| change.line > watch.line) && !fires;
+        let lost = self.past.loses_connection(process, Some(watch.line)).filter(|_| is_missed);
+        let lost = lost.map_or(String::new(), |lost| {
+            format!(" {} Its watch was set on the connection that was lost.", self.gap(process, lost))
+        });
         let told = self.told_of(process, path);
         let former = self.is_of_before(&watch, process);
         self.why.push(format!(
@@ -99,9 +99,9 @@ impl Search<'_> {
         let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone && !fires);
         match last.and_then(|last| self.past.owner(last.owner)).map(|owner| owner.process) {
             Some(own) if own == process => {
-                self.why.push("That is its own, and nobody else deletes it.".into())
+                self.why.push(format!("{path} is {name}'s own znode: {name} waits for itself."))
             }
-            Some(other) => self.should_wake(other),
+            Some(other) => self.should_wake(other, path),
             None => {}
         }
     }
@@ -190,16 +190,19 @@ impl Search<'_> {
     }
 
     /// A process whose znode another waits for, and which waits for nobody: what has become of it.
-    fn should_wake(&mut self, process: u16) {
+    fn should_wake(&mut self, process: u16, path: &str) {
         let Some((line, end)) = self.finished(process) else { return };
         self.follow(line, 1);
         let last = self.past.calls(process).next_back().map(|(line, call)| {
             self.follow(line, 1);
-            format!("; its last request: {}", self.told(line, call))
+            format!(". Its last request, at {}: {}", self.at(line), self.told(line, call))
         });
-        let how = if end == End::Done { "was done" } else { "ended" };
+        let how = if end == End::Done { "was done" } else { "gave up" };
+        // Its session lives, or the znode would be gone.
+        let lives = self.past.last_change(path).is_some_and(|change| change.owner != SessionId::NONE);
+        let lives = if lives { ", and its session lives" } else { "" };
         let (name, at, last) = (self.past.name(process), self.at(line), last.unwrap_or_default());
-        self.why.push(format!("{name} should delete it, and {how} at {at}{last}."));
+        self.why.push(format!("{name} should delete it, but {how} at {at}{lives}{last}."));
     }
 
     /// A process waits, and has nothing to wake it.

@@ -90,7 +90,7 @@ fn what_a_dead_one_had_may_be_taken_again_if_that_is_declared() {
 fn taking_the_older_one_later_breaks_it() {
     let events = vec![put(1), put(2), asks(1), takes(1, 2), asks(1), takes(1, 1)];
     let found = findings(TakesInOrder::of(ITEMS), events);
-    let what = "p1 takes /queue/items/item-1 after one that it comes before";
+    let what = "p1 takes /queue/items/item-1 only after one that comes behind it";
     assert_eq!(broken_by(&found), [(what, None)]);
 }
 
