@@ -75,7 +75,7 @@ pub struct Arrow {
     pub to: usize,
     /// When it was sent.
     pub sent: u64,
-    /// When it arrived; `None` if it did not, in this piece or at all.
+    /// When it arrived, perhaps behind the end of the piece; `None` if it did not.
     pub arrived: Option<u64>,
     /// What kind of message it is.
     pub kind: ArrowKind,
@@ -222,6 +222,11 @@ impl Diagram {
             && self.points.iter().all(|point| point.lanes.iter().all(|lane| *lane < many))
     }
 
+    /// When a message arrived in this piece.
+    pub fn arrives(&self, arrow: &Arrow) -> Option<u64> {
+        arrow.arrived.filter(|arrived| *arrived <= self.until)
+    }
+
     /// How much there is on its lanes.
     pub fn items(&self) -> usize {
         self.arrows.len() + self.bars.len() + self.points.len()
@@ -236,9 +241,6 @@ impl Diagram {
         self.bars.retain(|bar| bar.from <= until);
         self.points.retain(|point| point.at <= until);
         self.left_out.later += (before - self.items()) as u64;
-        for arrow in &mut self.arrows {
-            arrow.arrived = arrow.arrived.filter(|arrived| *arrived <= until);
-        }
         for bar in &mut self.bars {
             bar.until = bar.until.filter(|end| *end <= until);
         }
@@ -332,7 +334,8 @@ mod tests {
         assert_eq!(times, [6, 7, 8]);
         let bars: Vec<(u64, Option<u64>)> = piece.bars.iter().map(|bar| (bar.from, bar.until)).collect();
         assert_eq!(bars, [(1, None), (2, None)], "what goes on at its end is open");
-        assert_eq!(piece.arrows, [arrow(7, None)], "it has not arrived yet");
+        assert_eq!(piece.arrows, [arrow(7, Some(9))]);
+        assert_eq!(piece.arrives(&piece.arrows[0]), None, "it has not arrived yet");
         assert_eq!(piece.left_out, LeftOut { earlier: 8, later: 3, ..LeftOut::default() });
         assert_eq!(piece.items() as u64 + 8 + 3, diagram().items() as u64);
     }

@@ -66,10 +66,10 @@ pub(crate) fn html(what: &str, page: &Page) -> String {
 /// Where a part stands among the others, and under which heading; nowhere, if it is one of the page's head.
 fn heading(part: &Part) -> Option<(u8, &'static str)> {
     match part {
-        Part::Table(heading, _) => Some((0, heading)),
-        Part::Card(..) => Some((1, "What broke")),
+        Part::Card(..) => Some((0, "What broke")),
+        Part::Table(heading, _) => Some((1, heading)),
         Part::Aside(..) => Some((2, "More")),
-        Part::Herd(_) => Some((3, "The herd")),
+        Part::Herd(_) => Some((3, "Woken together")),
         Part::Cases(..) => Some((4, "What was reached")),
         Part::Title(..) | Part::Facts(_) | Part::Line(_) | Part::Blank | Part::Answer(..) => None,
         Part::Steps(..) | Part::Moments(_) | Part::Told(_) | Part::Command(_) | Part::Diagram(_) => None,

@@ -103,8 +103,8 @@ pub use sweep::{
     UntilCovered,
 };
 pub use text::Paint;
-pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
-pub use words::{count, named_in, seconds, wrapped};
+pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict, needs};
+pub use words::{count, named_in, of, seconds, wrapped};
 
 /// A report as JSON, indented, with a newline at its end.
 pub fn to_json<T: serde::Serialize>(report: &T) -> String {

@@ -37,7 +37,7 @@ pub fn mermaid(diagram: &Diagram) -> String {
             (Some(_), _) => "->>",
         };
         let line = format!("l{from}{way}l{to}: {}", text(&arrow.label));
-        (arrow.arrived.unwrap_or(arrow.sent), 1, line)
+        (piece.arrives(arrow).unwrap_or(arrow.sent), 1, line)
     }));
     lines.sort_by_key(|(at, order, _)| (*at, *order));
     for (_, _, line) in lines {

@@ -106,21 +106,39 @@ impl<'a> CatalogueNote<'a> {
     }
 }
 
+/// What a variant needs to break.
+pub fn needs(fault: &str) -> String {
+    match fault {
+        "none" => "needs no fault".into(),
+        fault => format!("fault: {fault}"),
+    }
+}
+
 impl fmt::Display for CatalogueNote<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CatalogueNote::AsCatalogued(known) => {
-                write!(f, "as catalogued: {} breaks {} (fault: {})", known.defect, known.promise, known.fault)
+                write!(
+                    f,
+                    "as catalogued: {} breaks {} ({})",
+                    known.defect,
+                    known.promise,
+                    needs(&known.fault)
+                )
             }
             CatalogueNote::Other(known) => write!(
                 f,
-                "not as catalogued: {} was to break {} (fault: {}), and something else broke",
-                known.defect, known.promise, known.fault
+                "not as catalogued: {} was to break {} ({}), and something else broke",
+                known.defect,
+                known.promise,
+                needs(&known.fault)
             ),
             CatalogueNote::NotSeen(known) => write!(
                 f,
-                "not seen: {} is catalogued to break {} (fault: {})",
-                known.defect, known.promise, known.fault
+                "not seen: {} is catalogued to break {} ({})",
+                known.defect,
+                known.promise,
+                needs(&known.fault)
             ),
         }
     }

@@ -26,7 +26,7 @@ pub fn seconds(ns: u64) -> String {
 }
 
 /// `1 seed`, `2 seeds`.
-pub(crate) fn of(number: u64, one: &str) -> String {
+pub fn of(number: u64, one: &str) -> String {
     match number {
         1 => format!("1 {one}"),
         _ => format!("{} {one}s", count(number)),

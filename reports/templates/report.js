@@ -18,17 +18,18 @@ class Diagram {
     this.names = all("svg.head .name");
     this.words = all("ol.words li").map((node) => ({ node, lanes: numbers(node.dataset.l), znodes: numbers(node.dataset.z) }));
     this.points = this.items.filter((item) => item.kind === "p");
+    this.why = this.points.filter(({ node }) => node.matches(".cause"));
+    this.times = this.words.map(({ node }) => node.querySelector(".t").textContent);
     this.cursor = figure.querySelector(".band.cursor");
     this.at = -1;
     this.longest = 0;
     this.select = figure.querySelector("select[data-znode]");
     this.boxes = all("input[data-kind]");
+    // It opens with the lines that say why.
+    this.folded = this.why.length > 1;
     this.reset();
     this.listen(all);
     this.lay();
-    // It opens where the last line before the break stands that says why, if that is above the end.
-    const last = this.points.findLast((point) => point.node.matches(".cause"));
-    this.stage.scrollTop = Math.min(this.stage.scrollHeight, (last?.top ?? Infinity) - 0.7 * this.stage.clientHeight);
     new ResizeObserver(() => this.lay()).observe(this.stage);
     // The words begin where the first line stands that says why.
     const told = figure.querySelector(".told"), first = this.words.find(({ node }) => node.matches(".cause"))?.node;
@@ -37,7 +38,7 @@ class Diagram {
   }
 
   listen(all) {
-    const deeds = { in: () => this.scale(1.4), out: () => this.scale(1 / 1.4), whole: () => this.whole(), broken: () => this.broken() };
+    const deeds = { in: () => this.scale(1.4), out: () => this.scale(1 / 1.4), whole: () => this.whole(), broken: () => this.broken(), why: () => this.fold(!this.folded) };
     all("button[data-do]").forEach((button) => button.addEventListener("click", deeds[button.dataset.do]));
     this.buttons = all("button[data-lane]");
     this.buttons.forEach((button, lane) => button.addEventListener("click", () => {
@@ -48,8 +49,15 @@ class Diagram {
       if (box.checked) this.kinds.delete(box.dataset.kind); else this.kinds.add(box.dataset.kind);
       this.lay();
     }));
-    this.select.addEventListener("change", () => { this.znode = this.select.value; this.lay(); });
-    const keys = { "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.whole, n: () => this.go(1), p: () => this.go(-1), b: deeds.broken, Enter: () => this.why(), Escape: () => this.choose(-1) };
+    this.select.addEventListener("change", () => {
+      this.znode = this.select.value;
+      // A znode, and what is below it.
+      const path = this.select.selectedOptions[0].textContent, below = path === "/" ? "/" : `${path}/`;
+      const is = ({ value, textContent: other }) => value !== "" && (other === path || other.startsWith(below));
+      this.chosen = new Set([...this.select.options].filter(is).map(({ value }) => Number(value)));
+      this.lay();
+    });
+    const keys = { "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.whole, n: () => this.go(1), p: () => this.go(-1), b: deeds.broken, w: deeds.why, Enter: () => this.next(), Escape: () => this.choose(-1) };
     this.stage.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
       event.preventDefault();
@@ -93,6 +101,13 @@ class Diagram {
     this.stage.scrollTop = middle * this.body.clientHeight - this.stage.clientHeight / 2;
   }
 
+  // Only the lines that say why, and what goes to them and from them; or the whole.
+  fold(folded) {
+    this.folded = folded && this.why.length > 1;
+    this.lay();
+    this.stage.scrollTop = this.folded ? 0 : (this.why[0]?.top ?? Infinity) - 50;
+  }
+
   whole() {
     this.reset();
     this.choose(-1);
@@ -108,8 +123,8 @@ class Diagram {
     this.kinds = new Set(this.boxes.filter((box) => !box.checked).map((box) => box.dataset.kind));
   }
 
-  why() {
-    const is = (point) => point.node.matches(".cause, .broken, .expected") && !point.off;
+  next() {
+    const is = (point) => point.node.matches(".cause") && !point.off;
     const next = this.points.findIndex((point, nth) => nth > this.at && is(point));
     const nth = next >= 0 ? next : this.points.findIndex(is);
     if (nth >= 0) this.choose(nth);
@@ -144,11 +159,20 @@ class Diagram {
     if (moves) this.stage.scrollTop = top - this.stage.clientHeight / 2;
   }
 
+  // A message is near a line if it begins or ends there, a few rows above at most.
+  isWhy(item) {
+    if (item.kind === "b") return true;
+    if (item.kind !== "a") return item.node.matches(".cause");
+    const near = (line, end) => line.lanes.includes(item.lanes[end]) && item.y[end] <= line.y[0] && item.y[end] > line.y[0] - 40;
+    return this.why.some((line) => near(line, 0) || near(line, 1));
+  }
+
   shows(item) {
-    if (item.kind === "tick") return true;
+    if (item.kind === "tick") return !this.folded;
+    if (this.folded && !this.isWhy(item)) return false;
     const some = this.focused.size === 0 || item.lanes.length === 0 || item.lanes.some((lane) => this.focused.has(lane));
     const ever = item.kind === "b" || item.node.matches(".fault, .broken, .expected, .cause, .band");
-    const here = this.znode === "" || item.znodes.includes(Number(this.znode)) || (ever && item.znodes.length === 0);
+    const here = this.znode === "" || item.znodes.some((znode) => this.chosen.has(znode)) || (ever && item.znodes.length === 0);
     return some && here && !(item.kind === "a" && this.kinds.has(item.node.classList[1]));
   }
 
@@ -162,29 +186,36 @@ class Diagram {
     const each = Math.min(wide ? 96 : 140, Math.max(wide ? 44 : 30, room / this.lanes.length));
     const x = this.lanes.map((_, nth) => gutter + each * (nth + 0.5));
     const words = gutter + each * this.lanes.length + 12;
+    this.room = Math.max(360, width - 28 - words);
     const shown = this.items.filter((item) => { item.off = !this.shows(item); item.node.classList.toggle("off", item.off); return !item.off; });
-    const y = this.rows(shown.filter((item) => item.kind !== "tick"));
+    const y = this.rows(shown.filter((item) => item.kind !== "tick" && !(this.folded && item.kind === "b")), wide);
+    const least = shown.filter((item) => item.kind === "p" && item.node.matches(".broken, .expected")).map((item) => y(item.y[0]));
     let last = -100;
     for (const item of shown) {
       const [top, end] = item.y.map(y);
       item.top = top;
       if (item.kind === "tick") {
-        item.node.classList.toggle("off", top < last + 24);
-        if (top >= last + 24) last = top;
+        // That of a break stands in any case.
+        const crowded = top < last + 24 || least.some((of) => of > top && of < top + 18);
+        const off = crowded && !least.includes(top);
+        item.node.classList.toggle("off", off);
+        if (!off) last = top;
         set(item.node, { x: gutter - 8, y: top + 4 });
-      } else if (item.kind === "band") set(item.node, { y: top - 9 });
+      } else if (item.kind === "band") set(item.node, { y: top - 9, height: this.folded && !wide ? 36 : 18 });
       else if (item.kind === "p") this.point(item, top, x, words, wide);
       else if (item.kind === "b") set(item.node, { x: x[item.lanes[0]] - item.node.width.baseVal.value / 2, y: top, height: Math.max(3, end - top) });
       else {
-        const [from, to] = item.lanes.map((lane) => x[lane]), lost = item.node.classList.contains("lost");
-        set(item.node, { x1: from, y1: top, x2: lost ? (from + to) / 2 : to, y2: end });
+        // What does not arrive ends before the lane that it goes to, and at no other.
+        const [from, to] = item.lanes.map((lane) => x[lane]), short = item.node.classList.contains("short");
+        set(item.node, { x1: from, y1: top, x2: short ? to - Math.sign(to - from) * each / 2 : to, y2: end });
       }
     }
     const height = y(this.height);
     this.lanes.forEach((line, nth) => set(line, { x1: x[nth], x2: x[nth], y2: height }));
     this.names.forEach((name, nth) => set(name, { x: x[nth] }));
+    this.figure.querySelector("[data-do=why]").setAttribute("aria-pressed", String(this.folded));
     this.buttons.forEach((button, nth) => button.setAttribute("aria-pressed", String(this.focused.has(nth))));
-    const right = Math.max(width - 16, wide ? words + this.longest + 12 : words);
+    const right = Math.max(width - 16, wide ? words + Math.min(this.longest, this.room) + 12 : words);
     set(this.body, { width: right, height });
     set(this.head, { width: right });
     this.figure.querySelectorAll(".band").forEach((band) => set(band, { width: right }));
@@ -199,20 +230,39 @@ class Diagram {
       const lane = item.lanes[nth];
       set(dot, dot.tagName === "circle" ? { cx: x[lane] } : { transform: `translate(${x[lane]},0)` });
     });
-    text.classList.toggle("off", !wide);
-    set(text, { x: words });
+    // Folded, there is room for words on a phone as well, below their line.
+    text.classList.toggle("off", !wide && !this.folded);
+    set(text, { x: wide ? words : 6, y: wide ? 4 : 20 });
+    this.fit(item, text, wide ? this.room : this.stage.clientWidth - 14);
   }
 
-  rows(items) {
+  // As much of the words as there is room for.
+  fit(item, text, room) {
+    item.words ??= text.textContent;
+    const words = this.folded ? `${this.times[this.points.indexOf(item)]}  ${item.words}` : item.words;
+    text.textContent = words;
+    const long = text.getComputedTextLength();
+    for (let most = Math.floor((words.length * room) / long); most > 1 && most < words.length && text.getComputedTextLength() > room; most -= 1) {
+      text.textContent = `${words.slice(0, most).trimEnd()}…`;
+    }
+  }
+
+  rows(items, wide) {
     const used = [...new Set(items.flatMap((item) => item.y))].sort((one, other) => one - other);
     const to = new Map();
-    let [at, before] = [16, used[0] ?? 0];
+    // Folded, a line has the room that its words take.
+    const lines = new Set(this.folded ? items.filter((item) => item.kind === "p").map((item) => item.y[0]) : []);
+    let [at, before, free] = [16, used[0] ?? 0, 0];
     for (const y of used) {
       at += Math.min(30, y - before) * this.zoom;
+      if (lines.has(y)) {
+        at = Math.max(at, free);
+        free = at + (wide ? 20 : 40) * this.zoom;
+      }
       before = y;
       to.set(y, at);
     }
-    const end = at + 24;
+    const end = Math.max(at, free) + 24;
     return (y) => {
       if (to.has(y)) return to.get(y);
       let low = 16;

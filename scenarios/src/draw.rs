@@ -206,10 +206,7 @@ pub(crate) fn paths_of(event: &Event) -> Vec<String> {
             | Observation::GivesUp { lock, .. } => texts(&[lock]),
             Observation::Notes { about, .. }
             | Observation::Begins { about, .. }
-            | Observation::Ends { about, .. } => match about.starts_with('/') {
-                true => texts(&[about]),
-                false => Vec::new(),
-            },
+            | Observation::Ends { about, .. } => path_in(about).into_iter().map(String::from).collect(),
         },
         Event::Is(
             Fact::NodeCreated { path, .. }
@@ -219,6 +216,12 @@ pub(crate) fn paths_of(event: &Event) -> Vec<String> {
         ) => texts(&[path]),
         Event::Is(_) => Vec::new(),
     }
+}
+
+/// The znode that something is said of, without what is said of it: `/config` of `/config{name=18}` and `/tx/7: pay`.
+fn path_in(about: &str) -> Option<&str> {
+    let path = about.split([' ', '{', ':']).next()?;
+    path.starts_with('/').then_some(path)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use crate::diagram::{Arrow, ArrowKind, Bar, BarKind, Diagram, LaneKind, LeftOut, Point, PointKind, Unit};
 use crate::words::{count, of, seconds};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns before the first lane: times.
 const GUTTER: u64 = 74;
@@ -62,7 +62,8 @@ pub struct DrawnArrow {
     pub x: [u64; 2],
     pub y: [u64; 2],
     pub kind: &'static str,
-    pub lost: bool,
+    /// How it ends: at its lane, halfway, or there and still under way.
+    pub end: &'static str,
     pub znodes: String,
     pub title: String,
 }
@@ -106,6 +107,8 @@ pub fn lay_out(diagram: &Diagram) -> Drawn {
     let mut kinds: Vec<ArrowKind> = diagram.arrows.iter().map(|arrow| arrow.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
+    let is_break = |point: &&Point| matches!(point.kind, PointKind::Broken | PointKind::Expected);
+    let breaks = diagram.points.iter().filter(is_break).map(|point| point.at).collect();
     let points = points(diagram, &rows, &x, &znodes);
     let longest = points.iter().map(|point| point.short.chars().count() as u64).max().unwrap_or(0);
     Drawn {
@@ -114,7 +117,7 @@ pub fn lay_out(diagram: &Diagram) -> Drawn {
         gutter: GUTTER,
         words_x,
         lanes: lanes(diagram, &x),
-        ticks: rows.ticks(diagram.unit),
+        ticks: rows.ticks(diagram.unit, &breaks),
         bars: diagram.bars.iter().map(|bar| drawn_bar(bar, diagram, &rows, &x, &znodes)).collect(),
         arrows: diagram.arrows.iter().map(|arrow| drawn_arrow(arrow, diagram, &rows, &x, &znodes)).collect(),
         points,
@@ -140,7 +143,7 @@ impl Rows {
         diagram.points.iter().for_each(|point| see(point.at, 1));
         diagram.arrows.iter().for_each(|arrow| {
             see(arrow.sent, 0);
-            see(arrow.arrived.unwrap_or(arrow.sent), 0);
+            see(diagram.arrives(arrow).unwrap_or(arrow.sent), 0);
         });
         diagram.bars.iter().for_each(|bar| {
             see(bar.from, 0);
@@ -172,10 +175,12 @@ impl Rows {
         time.map_or(self.height - MARGIN / 2, |time| self.y(time))
     }
 
-    fn ticks(&self, unit: Unit) -> Vec<Tick> {
+    /// Times in the gutter: those of breaks, and others as far as there is room.
+    fn ticks(&self, unit: Unit, breaks: &BTreeSet<u64>) -> Vec<Tick> {
         let mut ticks: Vec<Tick> = Vec::new();
         for (time, y) in &self.y {
-            if ticks.last().is_none_or(|last| last.y + TICK <= *y) {
+            let has_room = ticks.last().is_none_or(|last| last.y + TICK <= *y);
+            if has_room || breaks.contains(time) {
                 let text = match unit {
                     Unit::Nanoseconds => seconds(*time),
                     Unit::Steps => format!("step {time}"),
@@ -276,18 +281,20 @@ fn drawn_arrow(
 ) -> DrawnArrow {
     let sent = rows.y(arrow.sent);
     let ends = [x(arrow.from), x(arrow.to)];
-    let fate = match arrow.arrived {
-        Some(arrived) => format!("arrives at {}", when(diagram.unit, arrived)),
-        None => "has not arrived".into(),
+    let arrives = diagram.arrives(arrow);
+    let (end, fate) = match (arrives, arrow.arrived) {
+        (Some(arrived), _) => ("", format!("arrives at {}", when(diagram.unit, arrived))),
+        (None, Some(_)) => (" short late", "is still under way at the end".into()),
+        (None, None) => (" short lost", "does not arrive".into()),
     };
     let names = [arrow.from, arrow.to].map(|lane| diagram.lanes[lane].name.as_str());
     DrawnArrow {
         lanes: [arrow.from, arrow.to],
         // What does not arrive ends halfway.
-        x: [ends[0], if arrow.arrived.is_some() { ends[1] } else { ends[0].midpoint(ends[1]) }],
-        y: [sent, arrow.arrived.map_or(sent + ROW / 2, |arrived| rows.y(arrived))],
+        x: [ends[0], if arrives.is_some() { ends[1] } else { ends[0].midpoint(ends[1]) }],
+        y: [sent, arrives.map_or(sent + ROW / 2, |arrived| rows.y(arrived))],
         kind: arrow_class(arrow.kind),
-        lost: arrow.arrived.is_none(),
+        end,
         znodes: znodes(&arrow.paths),
         title: format!(
             "{} to {}: {}, sent at {}, {fate}",
@@ -311,6 +318,8 @@ fn points(
         before = (point.at, nth);
         let marks = match point.kind {
             PointKind::Broken | PointKind::Expected => usize::MAX,
+            // Whoever it concerns: those whom a change wakes, say.
+            PointKind::Is | PointKind::Says if point.who == "--" => usize::MAX,
             PointKind::Says | PointKind::Is | PointKind::Fault => 1,
         };
         let lanes: Vec<String> = point.lanes.iter().map(ToString::to_string).collect();

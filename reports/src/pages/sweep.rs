@@ -218,11 +218,13 @@ fn closing(page: &mut Page, report: &SweepReport) {
 fn rate_words(report: &SweepReport, promise: &str) -> Option<String> {
     let known = &report.confidence;
     let rate = known.rates.iter().find(|rate| rate.promise == promise)?;
+    let (low, high, level) = (percent(rate.low), percent(rate.high), percent(known.level));
+    let rates = match report.seeds.count {
+        1 => "in the one seed that was run".into(),
+        _ => format!("in {low} to {high} of all seeds ({level})"),
+    };
     Some(format!(
-        "in {} to {} of all seeds ({}); after a fix, {} {} at most {} that it is still there",
-        percent(rate.low),
-        percent(rate.high),
-        percent(known.level),
+        "{rates}; after a fix, {} {} at most {} that it is still there",
         of(rate.green_seeds, "fresh green seed"),
         if rate.green_seeds == 1 { "leaves" } else { "leave" },
         percent(1.0 - known.level),

@@ -104,10 +104,20 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     let Some((mut browser, file, _dir)) = browser() else { return };
     browser.open(&file, WIDE, 900, false);
     browser.wait_for(DRAWN);
-    let why = "(() => { const stage = document.querySelector('.stage'), all = [...stage.querySelectorAll('.p.cause')]; \
-               const [box, last] = [stage, all[all.length - 1]].map((node) => node.getBoundingClientRect()); \
-               return stage.scrollTop > 0 && last.top > box.top && last.bottom < box.bottom; })()";
+    // It opens with the lines that say why, each in sight with its time and its words.
+    let why = "(() => { const stage = document.querySelector('.stage'), box = stage.getBoundingClientRect(); \
+               const all = [...stage.querySelectorAll('.p.cause .w')], seen = [...stage.querySelectorAll('.p:not(.off) .w')]; \
+               const [is, at] = [all.length > 1 && seen.length === all.length, all.map((node) => node.getBoundingClientRect())]; \
+               return is && at.every((line) => line.top > box.top && line.bottom < box.bottom) \
+                   && all.every((node) => /^[0-9]/.test(node.textContent) || node.textContent.startsWith('step')); })()";
     browser.wait_for(why);
+    tab_to(&mut browser, ".stage");
+    browser.press("w");
+    browser.wait_for("document.querySelector('[data-do=why]').getAttribute('aria-pressed') === 'false'");
+    let first = "(() => { const stage = document.querySelector('.stage'), line = stage.querySelector('.p.cause'); \
+                 const [box, at] = [stage, line].map((node) => node.getBoundingClientRect()); \
+                 return at.top > box.top && at.bottom < box.bottom; })()";
+    assert_eq!(browser.eval(first), true, "the whole begins where the first of them stands");
     let shown = "document.querySelectorAll('figure.diagram:first-of-type .a:not(.off)').length";
     let all = browser.eval(shown).as_u64().expect("a number");
     assert!(all > 5, "{all}");

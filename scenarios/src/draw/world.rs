@@ -231,7 +231,8 @@ fn to_client(message: &ToClient, request: Option<&Request>) -> Said {
             let request = request?;
             let mut paths = znodes(request);
             if let Ok(Response::Created { path, .. }) = result {
-                paths.push(path.to_string());
+                // In the place of what its name begins with.
+                paths = vec![path.to_string()];
             }
             paths.sort_unstable();
             paths.dedup();

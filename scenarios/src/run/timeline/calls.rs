@@ -153,7 +153,7 @@ fn line(one: &Asked) -> Line {
     };
     let mut paths: Vec<String> = call.request.paths().iter().map(ToString::to_string).collect();
     if let Some(Ok(Response::Created { path, .. })) = call.result() {
-        paths.push(path.to_string());
+        paths = vec![path.to_string()];
     }
     Line {
         at: one.at,
