@@ -6,7 +6,7 @@ use crate::{Answer, BadInput, Zoo};
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
-use zk_reports::{Paint, to_json, wrapped};
+use zk_reports::{Paint, needs, to_json, wrapped};
 use zk_trials::trial::Trial;
 
 #[derive(Serialize)]
@@ -101,7 +101,7 @@ fn all(listing: &Listing, paint: Paint) -> String {
     let width = names.max().unwrap_or(0) + 2;
     for trial in &listing.trials {
         let expected = match &trial.breaks {
-            Some(it) => format!("wrong: breaks {} ({}, fault: {})", it.promise, it.defect, it.fault),
+            Some(it) => format!("wrong: breaks {} ({}, {})", it.promise, it.defect, needs(&it.fault)),
             None => "right, as far as is known".into(),
         };
         let _ = writeln!(out, "{:width$}{}", trial.name, wrapped(trial.summary, width));
@@ -134,7 +134,7 @@ fn one(trial: &Listed, paint: Paint) -> String {
     let mut out = format!("{}: {}\n", paint.strong(trial.name), trial.summary);
     let _ = writeln!(out, "  source: {}", wrapped(trial.source, 10));
     if let Some(it) = &trial.breaks {
-        let _ = writeln!(out, "  wrong: breaks {} ({}, fault: {})", it.promise, it.defect, it.fault);
+        let _ = writeln!(out, "  wrong: breaks {} ({}, {})", it.promise, it.defect, needs(&it.fault));
     }
     for promise in &trial.promises {
         let _ = writeln!(out, "\n{}\n  {}", paint.strong(promise.name), promise.about);
