@@ -405,7 +405,8 @@ mod chaos {
         drop(progress);
         let name = file.to_string_lossy();
         let made_by = target.words("zoocheck", "shrink", seed);
-        write_whole(file, run::to_file(&shrunk.scenario, &made_by, &name).as_bytes())?;
+        let again = run::replay_of(&name, target.promises());
+        write_whole(file, run::to_file(&shrunk.scenario, &made_by, &again).as_bytes())?;
         Ok(shrunk)
     }
 
@@ -428,10 +429,10 @@ mod chaos {
         match run::export(trial, config, promise, example) {
             Err(why) => tell(&format!("{name} is not written: {why}")),
             Ok((scenario, _)) => {
-                write_whole(file, run::to_file(&scenario, made_by, &name).as_bytes())?;
+                let again = run::replay_of(&name, &[]);
+                write_whole(file, run::to_file(&scenario, made_by, &again).as_bytes())?;
                 tell(&format!(
-                    "{name} is written; the world takes the same steps, and {promise} breaks: {}",
-                    run::replay_of(&name)
+                    "{name} is written; the world takes the same steps, and {promise} breaks: {again}"
                 ))
             }
         }

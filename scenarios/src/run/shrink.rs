@@ -431,7 +431,7 @@ fn digits(number: u64) -> usize {
 }
 
 /// The file of a shrunk run: it stands alone.
-pub(crate) fn to_file(scenario: &Scenario, made_by: &str, file: &str) -> String {
+pub(crate) fn to_file(scenario: &Scenario, made_by: &str, replay: &str) -> String {
     let one = scenario.run.as_ref().expect("a shrunk scenario has one run");
     let mut table = toml::Table::try_from(scenario).expect("a scenario is a table");
     // Limits of what seeds draw; nothing is drawn here.
@@ -447,7 +447,7 @@ pub(crate) fn to_file(scenario: &Scenario, made_by: &str, file: &str) -> String 
         comment(&one.what),
         comment(made_by),
         one.build,
-        comment(&replay_of(file)),
+        comment(replay),
         scenario_file::MADE_FOR,
         scenario_file::made_for_own(),
     )
@@ -460,11 +460,12 @@ fn comment(text: &str) -> String {
     words.join(" ").chars().map(spelt).collect()
 }
 
-/// What shows the run of a file again.
-pub(crate) fn replay_of(file: &str) -> String {
+/// What shows the run of a file again, with what is owed if it is a program's.
+pub(crate) fn replay_of(file: &str, promises: &[String]) -> String {
     // What begins with a dash would be an option.
     let file = if file.starts_with('-') { format!("./{file}") } else { file.into() };
-    format!("zoocheck replay {}", shell_word(&file))
+    let owed = promises.iter().map(|owed| format!(" --promises {}", shell_word(owed)));
+    format!("zoocheck replay {}{}", shell_word(&file), owed.collect::<String>())
 }
 
 /// What there is in it, in short.
@@ -498,7 +499,7 @@ pub(crate) fn shrunk_text(shrunk: &Shrunk, target: &Target, file: &str) -> Strin
         size(&shrunk.scenario),
         shrunk.run.virtual_ns as f64 / 1e9,
         shrunk.tries,
-        replay_of(file),
+        replay_of(file, target.promises()),
     )
 }
 

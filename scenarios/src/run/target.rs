@@ -87,12 +87,16 @@ impl Target {
 
     /// One run of its trial, from a file.
     pub(crate) fn case(&self, file: String, scenario: Scenario) -> Target {
-        let promises = match &self.asked {
-            How::Command(asked) => asked.promises.clone(),
-            How::Library => Vec::new(),
-        };
-        let asked = How::Command(Asked { promises, ..Asked::default() });
+        let asked = How::Command(Asked { promises: self.promises().into(), ..Asked::default() });
         Target { what: file, trial: self.trial.clone(), scenario, asked }
+    }
+
+    /// What is owed of a program, as it was asked for.
+    pub(crate) fn promises(&self) -> &[String] {
+        match &self.asked {
+            How::Command(asked) => &asked.promises,
+            How::Library => &[],
+        }
     }
 
     /// The file whose scenario a recipe is run in.

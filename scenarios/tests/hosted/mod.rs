@@ -445,6 +445,24 @@ fn an_error_of_the_program_is_shown_with_its_traceback_at_its_time() {
     }
 }
 
+#[test]
+fn a_shrunk_run_of_a_program_is_shown_again_by_the_command_that_is_printed() {
+    if python().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "def worker(client, probe):\n    client.get('/nowhere')\n";
+    std::fs::write(folder.path().join("fails.py"), text).expect("it is written");
+    let words = format!("shrink fails.py:worker --promises lock=/lock --seed 1 -o small.toml {ALONE}");
+    let output = zoocheck(folder.path(), "0", &words);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let again = stdout.lines().last().and_then(|line| line.strip_prefix("zoocheck ")).expect("a command");
+    assert_eq!(again, "replay small.toml --promises lock=/lock", "{stdout}");
+    let output = zoocheck(folder.path(), "0", again);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(1) && stdout.contains("BROKEN no-failure"), "{stdout}");
+}
+
 /// Each row of defects in KAZOO.md is a run that anybody can see again.
 #[test]
 fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
@@ -457,19 +475,19 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
     assert!(commands.len() >= 15, "{commands:?}");
     // What happened long before the break, and has led to it.
     let why = [
-        ("barrier.py", "is not made again. p1 was without its connection from 1.150 s to 4.627 s"),
+        ("barrier.py", "was not made again. p1 was without its connection from 1.150 s to 4.627 s"),
         ("barrier.py", "Its watch was set on the connection that was lost."),
-        ("counter.py", "Writes of /counter by p4: 2; additions that it tells of: 1."),
+        ("counter.py", "p4 has written /counter 2 times for 1 addition that it began."),
         (
             "counter.py",
             "p4 asked at 0.427 s: 'setData /counter \"6\" at version 5': done, and the answer is lost",
         ),
         (
             "lock.py",
-            "expired at 12.703 s; it was told that at 9.862 s already, and had another since 10.003 s",
+            "p2 was told at 9.862 s that its session is dead, and had another since 10.003 s; the servers ended it at 12.703 s.",
         ),
         ("locking_queue.py", "It printed a traceback at 3.446 s: kazoo.exceptions.ConnectionLoss"),
-        ("party.py", "__party__ went at 14.537 s with a former session of p1"),
+        ("party.py", "__party__ went at 14.537 s, as a former session of p1 ended"),
         (
             "plain_queue.py",
             "p4 asked at 7.196 s: 'delete /queue/entry-100-0000000004': done, and the answer is",
