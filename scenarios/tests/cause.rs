@@ -35,7 +35,7 @@ fn a_waiter_is_told_what_it_waits_for_and_who_should_have_woken_it() {
         "lock/simple --seed 10 --promise no-waiter-stuck",
         &[
             "for a change of /lock/holder: it was made at",
-            "by p3.1, to whom the answer was lost, and is there",
+            "by p3.1, which never got the answer, and is there",
             "/lock/holder is p3.1's own znode: p3.1 waits for itself.",
             "create /lock/holder (ephemeral): done; the answer is lost",
         ],
@@ -116,7 +116,7 @@ fn of_two_holders_it_is_told_by_what_they_hold_and_whose_claim_has_ended() {
         "lock/no-recheck --seed 0 --promise exclusion-among-live-sessions",
         &[
             "p2 has held it since 0.222 s by /lock/gfe22g02x00x1-lock-0000000000, which is still there",
-            "went at 2.806 s with the session of p0",
+            "went at 2.806 s, as the session of p0 ended",
             "p4 has looked at nothing since",
         ],
     );
@@ -284,6 +284,6 @@ fn a_counterexample_begins_with_the_cause_and_marks_the_steps_that_matter() {
     let text: Vec<&str> = text.lines().take(40).collect();
     let (why, steps) = text.split_at(text.iter().position(|line| line.contains(" 1. ")).expect("steps"));
     let why = why.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-    assert!(why.contains("went at step 14 with the session of p1"), "{why}");
+    assert!(why.contains("went at step 14, as the session of p1 ended"), "{why}");
     assert!(steps.contains(&"> 14. p1's session expires"), "{steps:?}");
 }

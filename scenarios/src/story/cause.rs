@@ -296,7 +296,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// `was made at 3.2 s by p1`, `went at 4.1 s with the session of p1`.
+    /// `was made at 3.2 s by p1`, `went at 4.1 s, as the session of p1 ended`.
     fn gone_or_made(&self, change: &Change<'_>) -> String {
         let at = self.at(change.line);
         let name = |session: SessionId| match self.past.owner(session) {
@@ -309,7 +309,7 @@ impl<'a> Search<'a> {
             Deed::Call(call) => call.is_done_untold(),
             Deed::Event(_) => false,
         });
-        let untold = if untold { ", to whom the answer was lost" } else { "" };
+        let untold = if untold { ", which never got the answer" } else { "" };
         match change.kind {
             Changed::Made => format!("was made at {at} by {by}{untold}"),
             Changed::Set => format!("was set at {at} by {by}{untold}"),

@@ -93,8 +93,9 @@ impl Search<'_> {
         });
         let told = self.told_of(process, path);
         let former = self.is_of_before(&watch, process);
+        let missing = if self.finds(&watch) == Some(false) { ", which was not there" } else { "" };
         self.why.push(format!(
-            "{name} has waited since {since} for a change of {path}: it {state}.{former}{told}{stale}{lost}"
+            "{name} has waited since {since} for a change of {path}{missing}: it {state}.{former}{told}{stale}{lost}"
         ));
         let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone && !fires);
         match last.and_then(|last| self.past.owner(last.owner)).map(|owner| owner.process) {
@@ -118,6 +119,17 @@ impl Search<'_> {
         set.into_iter().chain(fired.map(|watch| (watch, true))).max_by_key(|(watch, _)| watch.line)
     }
 
+    /// Whether an `exists` that sets a watch has found the znode.
+    fn finds(&self, watch: &Watch) -> Option<bool> {
+        self.past.line(watch.line).deeds.iter().find_map(|deed| match deed {
+            Deed::Call(call) => match call.result() {
+                Some(Ok(Response::Exists(stat))) => Some(stat.is_some()),
+                _ => None,
+            },
+            Deed::Event(_) => None,
+        })
+    }
+
     /// Says that a process found a persistent znode of others in a turn that began after that was made.
     fn is_of_before(&self, watch: &Watch, process: u16) -> String {
         let change = self.past.last_change(&watch.path);
@@ -125,10 +137,7 @@ impl Search<'_> {
             let is_own = self.past.owner(change.by).is_some_and(|owner| owner.process == process);
             change.kind == Changed::Made && change.owner == SessionId::NONE && !is_own
         };
-        let is_found = self.past.line(watch.line).deeds.iter().any(|deed| match deed {
-            Deed::Call(call) => matches!(call.result(), Some(Ok(Response::Exists(Some(_))))),
-            Deed::Event(_) => false,
-        });
+        let is_found = self.finds(watch) == Some(true);
         let mut says = self.past.before(watch.line).says();
         let began = says.rfind(|(_, actor, what)| {
             let arrives = what.told().is_some_and(|(verb, ..)| verb == ARRIVES_AT);
