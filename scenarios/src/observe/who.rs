@@ -248,7 +248,7 @@ mod tests {
 
     /// The names under which a client is known that says something with one session after the other.
     fn lives(mut who: Who, sessions: &[i64], goes: Option<usize>) -> Vec<String> {
-        let name = |(nth, id): (usize, &u64)| {
+        let name = |(nth, id): (usize, &i64)| {
             if goes == Some(nth) {
                 who.is_gone(0);
             }
