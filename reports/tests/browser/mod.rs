@@ -111,8 +111,8 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
                return is && at.every((line) => line.top > box.top && line.bottom < box.bottom) \
                    && all.every((node) => /^[0-9]/.test(node.textContent) || node.textContent.startsWith('step')); })()";
     browser.wait_for(why);
-    tab_to(&mut browser, ".stage");
-    browser.press("w");
+    tab_to(&mut browser, "button[data-do='why']");
+    browser.press(" ");
     browser.wait_for("document.querySelector('[data-do=why]').getAttribute('aria-pressed') === 'false'");
     let first = "(() => { const stage = document.querySelector('.stage'), line = stage.querySelector('.p.cause'); \
                  const [box, at] = [stage, line].map((node) => node.getBoundingClientRect()); \
@@ -141,8 +141,12 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     tab_to(&mut browser, ".stage");
     browser.press("0");
     browser.wait_for(&format!("{shown} === {all}"));
+    browser.press("w");
+    browser.wait_for(why);
+    browser.press("w");
+    browser.wait_for(&format!("{shown} === {all}"));
     let whole = "document.querySelector('select[data-znode]').value === '' \
-                 && document.querySelectorAll('button[aria-pressed=true]').length === 0";
+                 && document.querySelectorAll('[data-lane][aria-pressed=true]').length === 0";
     assert_eq!(browser.eval(whole), true, "a reset resets all of it");
     let height = "document.querySelector('svg.body').height.baseVal.value";
     let before = browser.eval(height).as_f64().expect("a number");
