@@ -99,18 +99,19 @@ fn tab_to(browser: &mut Chromium, selector: &str) {
     panic!("Tab never comes to {selector}");
 }
 
+/// The lines that say why are all that there is, each in sight with its time and its words.
+const WHY: &str = "(() => { const stage = document.querySelector('.stage'), box = stage.getBoundingClientRect(); \
+    const all = [...stage.querySelectorAll('.p.cause .w')], seen = [...stage.querySelectorAll('.p:not(.off) .w')]; \
+    const [is, at] = [all.length > 1 && seen.length === all.length, all.map((node) => node.getBoundingClientRect())]; \
+    return is && at.every((line) => line.top > box.top && line.bottom < box.bottom) \
+        && all.every((node) => /^[0-9]/.test(node.textContent) || node.textContent.startsWith('step')); })()";
+
 #[test]
 fn lanes_znodes_and_zoom_work_by_keyboard() {
     let Some((mut browser, file, _dir)) = browser() else { return };
     browser.open(&file, WIDE, 900, false);
     browser.wait_for(DRAWN);
-    // It opens with the lines that say why, each in sight with its time and its words.
-    let why = "(() => { const stage = document.querySelector('.stage'), box = stage.getBoundingClientRect(); \
-               const all = [...stage.querySelectorAll('.p.cause .w')], seen = [...stage.querySelectorAll('.p:not(.off) .w')]; \
-               const [is, at] = [all.length > 1 && seen.length === all.length, all.map((node) => node.getBoundingClientRect())]; \
-               return is && at.every((line) => line.top > box.top && line.bottom < box.bottom) \
-                   && all.every((node) => /^[0-9]/.test(node.textContent) || node.textContent.startsWith('step')); })()";
-    browser.wait_for(why);
+    browser.wait_for(WHY);
     tab_to(&mut browser, "button[data-do='why']");
     browser.press(" ");
     browser.wait_for("document.querySelector('[data-do=why]').getAttribute('aria-pressed') === 'false'");
@@ -142,7 +143,7 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     browser.press("0");
     browser.wait_for(&format!("{shown} === {all}"));
     browser.press("w");
-    browser.wait_for(why);
+    browser.wait_for(WHY);
     browser.press("w");
     browser.wait_for(&format!("{shown} === {all}"));
     let whole = "document.querySelector('select[data-znode]').value === '' \
