@@ -95,21 +95,12 @@ pub(crate) async fn prepare(promises: &[String], servers: &[SocketAddr]) -> Resu
 }
 
 impl Judge {
-    /// Of whoever comes. Called where tasks can be started.
-    pub(crate) fn of_strangers(owed: Owed) -> Judge {
-        Judge::new(owed, None, Who::default())
-    }
-
-    /// Of processes that are one's own, whose end it is always told ([`is_gone`](Judge::is_gone)).
-    pub(crate) fn of_processes(owed: Owed, work: [Duration; 2]) -> Judge {
-        Judge::new(owed, Some(work), Who::of_processes())
-    }
-
-    fn new(owed: Owed, work: Option<[Duration; 2]>, who: Who) -> Judge {
+    /// Called where tasks can be started.
+    pub(crate) fn new(owed: Owed, work: Option<[Duration; 2]>) -> Judge {
         Judge(Arc::new(Court {
             monitor: Monitor::told_of_ends(owed.promises()),
             owed,
-            who: Mutex::new(who),
+            who: Mutex::default(),
             work,
             under_way: AtomicUsize::new(0),
             runtime: Handle::current(),

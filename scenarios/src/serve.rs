@@ -211,7 +211,7 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
 #[cfg(feature = "live")]
 fn observer(arguments: &ServeArguments) -> Result<Option<Arc<dyn zk_serve::Observer>>, BadInput> {
     let owed = crate::observe::owed(&arguments.promises)?;
-    Ok(owed.map(|owed| Arc::new(crate::observe::Judge::of_strangers(owed)) as Arc<dyn zk_serve::Observer>))
+    Ok(owed.map(|owed| Arc::new(crate::observe::Judge::new(owed, None)) as Arc<dyn zk_serve::Observer>))
 }
 
 #[cfg(not(feature = "live"))]

@@ -18,8 +18,6 @@ pub(super) struct Who {
     finished: Vec<(ActorId, End)>,
     /// Whose process is gone. Their sessions may live on for a while.
     gone: BTreeSet<ActorId>,
-    /// Whether it is always told when a process is gone.
-    knows_processes: bool,
     /// When anybody last said anything.
     heard: Instant,
 }
@@ -41,18 +39,12 @@ impl Default for Who {
             midst: BTreeSet::new(),
             finished: Vec::new(),
             gone: BTreeSet::new(),
-            knows_processes: false,
             heard: Instant::now(),
         }
     }
 }
 
 impl Who {
-    /// One that is always told when a process is gone.
-    pub(super) fn of_processes() -> Who {
-        Who { knows_processes: true, ..Who::default() }
-    }
-
     pub(super) fn opened(&mut self, session: SessionId, timeout: Duration) {
         self.sessions.insert(session, Session { timeout, ended: None, actor: None });
     }
@@ -68,8 +60,7 @@ impl Who {
     /// if it says something for the first time, and learns whether its session has ended.
     ///
     /// A client that says something with another session goes on with what it was about, if its former one has ended:
-    /// client libraries renew sessions by themselves. If it is known that its process is the same, the servers need not
-    /// have ended the former one: some libraries do not wait for that.
+    /// client libraries renew sessions by themselves.
     pub(super) fn actor(
         &mut self,
         session: SessionId,
@@ -95,12 +86,12 @@ impl Who {
         }
     }
 
-    /// A client that goes on, and whose sessions have all ended, as far as they must.
+    /// A client whose sessions have all ended, and that goes on.
     fn renews(&self, client: u16) -> Option<ActorId> {
         let life = self.lives.get(&client)?.checked_sub(1)?;
         let actor = ActorId { process: client, life: u8::try_from(life).ok()?, thread: 0 };
-        let goes_on = !self.has_finished(actor) && !self.gone.contains(&actor);
-        (goes_on && (self.knows_processes || !self.has_session(actor))).then_some(actor)
+        let goes_on = !self.has_finished(actor) && !self.gone.contains(&actor) && !self.has_session(actor);
+        goes_on.then_some(actor)
     }
 
     fn begins_life(&mut self, client: Option<u16>) -> Result<ActorId, String> {
@@ -239,29 +230,5 @@ impl Who {
     pub(super) fn names(&self) -> BTreeMap<String, String> {
         let named = self.sessions.iter().filter_map(|(id, session)| Some((id, session.actor?)));
         named.map(|(id, actor)| (id.to_string(), actor.to_string())).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The names under which a client is known that says something with one session after the other.
-    fn lives(mut who: Who, sessions: &[i64], goes: Option<usize>) -> Vec<String> {
-        let name = |(nth, id): (usize, &i64)| {
-            if goes == Some(nth) {
-                who.is_gone(0);
-            }
-            who.opened(SessionId::new(*id), Duration::from_secs(4));
-            who.actor(SessionId::new(*id), Some(0), &mut |_, _| {}).expect("a client").to_string()
-        };
-        sessions.iter().enumerate().map(name).collect()
-    }
-
-    #[test]
-    fn a_process_that_is_there_goes_on_with_a_session_that_it_opens_before_its_former_one_has_ended() {
-        assert_eq!(lives(Who::of_processes(), &[1, 2], None), ["p0", "p0"]);
-        assert_eq!(lives(Who::of_processes(), &[1, 2], Some(1)), ["p0", "p0.1"], "another process");
-        assert_eq!(lives(Who::default(), &[1, 2], None), ["p0", "p0.1"], "nobody knows");
     }
 }
