@@ -31,13 +31,16 @@ pub fn mermaid(diagram: &Diagram) -> String {
     lines.extend(piece.points.iter().map(|point| note(point, &piece)));
     lines.extend(piece.arrows.iter().map(|arrow| {
         let (from, to) = (arrow.from, arrow.to);
-        let way = match (arrow.arrived, arrow.kind) {
-            (None, _) => "-x",
-            (Some(_), ArrowKind::Answer | ArrowKind::Watch) => "-->>",
-            (Some(_), _) => "->>",
+        let arrives = piece.arrives(arrow);
+        let way = match (arrives, arrow.arrived, arrow.kind) {
+            (None, None, _) => "-x",
+            // Still under way at the end.
+            (None, Some(_), _) => "-)",
+            (Some(_), _, ArrowKind::Answer | ArrowKind::Watch) => "-->>",
+            (Some(_), _, _) => "->>",
         };
         let line = format!("l{from}{way}l{to}: {}", text(&arrow.label));
-        (piece.arrives(arrow).unwrap_or(arrow.sent), 1, line)
+        (arrives.unwrap_or(arrow.sent), 1, line)
     }));
     lines.sort_by_key(|(at, order, _)| (*at, *order));
     for (_, _, line) in lines {
