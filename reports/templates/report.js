@@ -30,6 +30,8 @@ class Diagram {
     this.reset();
     this.listen(all);
     this.lay();
+    // Without them it opens at its end, where something broke.
+    if (!this.folded) this.stage.scrollTop = this.stage.scrollHeight;
     new ResizeObserver(() => this.lay()).observe(this.stage);
     // The words begin where the first line stands that says why.
     const told = figure.querySelector(".told"), first = this.words.find(({ node }) => node.matches(".cause"))?.node;
