@@ -242,6 +242,7 @@ pub(crate) fn assumption(assumption: Assumption) -> &'static str {
         Assumption::NoActionAfterSessionEnd => "nobody acts after its session has ended",
         Assumption::NoAdministrator => "no administrator changes the recipe's znodes",
         Assumption::SessionsKnownToLive => "everybody concerned is known to have had a live session",
+        Assumption::DiskIntact => "no disk silently loses what was durable (disk-intact)",
         Assumption::Promised => "the recipe promises it",
     }
 }

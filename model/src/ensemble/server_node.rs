@@ -16,7 +16,7 @@ use zk_proto::log;
 use zk_proto::message::{ConnectRequest, ToPeer, ToServer, WatchList, Xid};
 use zk_proto::order::NameOrder;
 use zk_proto::prepare::TreeConfig;
-use zk_proto::recovery::{EpochMark, encode_epoch, encode_mark, recover};
+use zk_proto::recovery::{encode_epoch, recover};
 use zk_proto::server::{self, Input, Note, Output, Server, ServerConfig, Syncs};
 use zk_proto::snapshot;
 use zk_proto::txn::Txn;
@@ -38,8 +38,8 @@ pub struct ServerNode {
     timers: BTreeSet<Timer>,
     /// The next piece of its own snapshot is due.
     is_snapshotting: bool,
-    /// It took its disk for one that has lost something.
-    is_spoiled: bool,
+    /// It did not start from what a crash has left.
+    is_refused: bool,
 }
 
 impl Node for ServerNode {
@@ -56,14 +56,16 @@ impl Node for ServerNode {
             disk: Disk::with(files(&disk)),
             timers: BTreeSet::new(),
             is_snapshotting: false,
-            is_spoiled: false,
+            is_refused: false,
         }
     }
 
     fn start(&mut self, out: &mut Vec<Effect<ToPeer>>) {
         self.down();
-        let (server, outputs) = Server::start(self.config(), &self.disk.files(), NOW_MS)
-            .unwrap_or_else(|refused| panic!("it does not start from its own disk: {refused}"));
+        let Ok((server, outputs)) = Server::start(self.config(), &self.disk.files(), NOW_MS) else {
+            self.is_refused = true;
+            return;
+        };
         self.server = Some(Box::new(server));
         self.follow(outputs, out);
         self.rest(out);
@@ -147,9 +149,9 @@ impl ServerNode {
         self.server.as_deref()
     }
 
-    /// Whether it took its disk for one that has lost something. No disk here loses what was synced.
-    pub(super) fn is_spoiled(&self) -> bool {
-        self.is_spoiled
+    /// Whether it did not start. No disk here loses what was synced.
+    pub(super) fn is_refused(&self) -> bool {
+        self.is_refused
     }
 
     pub(super) fn setup(&self) -> &Setup {
@@ -287,10 +289,6 @@ impl ServerNode {
             Note::Restored(zxid) => Some(zab::Output::Restore(Snapshot { zxid, image: Arc::new([]) })),
             // Seen by its peer.
             Note::Written => None,
-            Note::Spoiled(_) => {
-                self.is_spoiled = true;
-                None
-            }
         }
     }
 }
@@ -299,20 +297,12 @@ impl ServerNode {
 fn files(disk: &RecoveredHistory) -> Files {
     let (tree, sessions) = work::image();
     let mut files = Files::from([(FileId::Snapshot(Zxid::ZERO), snapshot::encode(&tree, &sessions))]);
-    let (mut previous, mut bytes) = (disk.base, Vec::new());
-    for txn in &disk.log {
-        // Each was durable when the next one was written.
-        bytes.extend(log::encode(previous, previous, txn));
-        previous = txn.zxid;
-    }
     if let Some(first) = disk.log.first() {
-        files.insert(FileId::Log(first.zxid), bytes);
+        files.insert(FileId::Log(first.zxid), disk.log.iter().flat_map(|txn| log::encode(txn)).collect());
     }
     if disk.accepted_epoch > 0 {
-        let (epoch, accepted, doubt) = (disk.current_epoch, disk.accepted_epoch, disk.doubt);
-        let mark = EpochMark { epoch, last: disk.base, doubt, accepted };
-        files.insert(FileId::AcceptedEpoch, encode_epoch(accepted));
-        files.insert(FileId::CurrentEpoch, encode_mark(&mark));
+        files.insert(FileId::AcceptedEpoch, encode_epoch(disk.accepted_epoch));
+        files.insert(FileId::CurrentEpoch, encode_epoch(disk.current_epoch));
     }
     files
 }

@@ -15,7 +15,7 @@ use zk_proto::message::Xid;
 use zk_proto::server::ServerId;
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::zab::ghost::Ghost;
-use zk_proto::zab::{Doubt, PeerConfig, RecoveredHistory, Role};
+use zk_proto::zab::{PeerConfig, RecoveredHistory, Role};
 
 /// The states that a level begins with.
 pub(super) fn starts<N: Node>(model: &EnsembleModel<N>) -> Vec<State<N>> {
@@ -166,9 +166,8 @@ impl Past {
             ghost.committed = committed.map(|txn| (txn.zxid, txn.clone())).collect();
             for (server, has) in &self.logged {
                 let log = self.txns[..*has].to_vec();
-                let (current_epoch, base) = (1, Zxid::ZERO);
-                let (accepted_epoch, doubt) = (1, Doubt::Nothing);
-                disks.insert(*server, RecoveredHistory { accepted_epoch, current_epoch, base, log, doubt });
+                let (accepted_epoch, current_epoch, base) = (1, 1, Zxid::ZERO);
+                disks.insert(*server, RecoveredHistory { accepted_epoch, current_epoch, base, log });
                 let most = self.txns[..(*has).min(self.committed)].to_vec();
                 ghost.most_delivered.insert(*server, most);
             }

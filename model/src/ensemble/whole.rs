@@ -25,7 +25,7 @@ pub const COUNTERS_ASCEND: &str = "CountersAscend";
 pub const SESSION_ORDER: &str = "SessionOrder";
 /// What a client was told to stand stands, and with that zxid.
 pub const ANSWERED_STANDS: &str = "AnsweredStands";
-/// What a crash may leave of a disk is not taken for a disk that has lost something.
+/// A server starts from whatever a crash may leave of its disk.
 pub const CRASH_SPOILS_NOTHING: &str = "CrashSpoilsNothing";
 
 /// `Service` allows all that the client was shown: see [`crate::accept`]. Asked where traces are judged.
@@ -197,8 +197,8 @@ fn service_allows(state: &State<ServerNode>) -> Result<(), String> {
 }
 
 fn crash_spoils_nothing(state: &State<ServerNode>) -> Result<(), String> {
-    match state.servers().find(|id| state.node(*id).is_spoiled()) {
-        Some(id) => Err(format!("server {} takes its disk for spoiled", id.0)),
+    match state.servers().find(|id| state.node(*id).is_refused()) {
+        Some(id) => Err(format!("server {} does not start from what a crash has left", id.0)),
         None => Ok(()),
     }
 }

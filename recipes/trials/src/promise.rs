@@ -96,6 +96,9 @@ pub enum Assumption {
     /// Everybody concerned had a live session. Told by engines that see an ensemble from outside: there the end of a
     /// session is not told, and who is not known to have lived on may have been dead already.
     SessionsKnownToLive,
+    /// No server starts from a disk that has lost what was durable without showing it. Every promise assumes it, and
+    /// what is watched of servers does; none has to say so.
+    DiskIntact,
     /// The recipe promises it. [`Measured`](crate::promises::Measured) promises rest on this alone: what they
     /// find is told, and is no defect.
     Promised,

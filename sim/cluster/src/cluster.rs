@@ -93,7 +93,6 @@ impl<X, W: Default, T> Cluster<X, W, T> {
             Output::Note(Note::Applied(txn)) => ghost.deliver(ServerId(id), txn),
             Output::Note(Note::Restored(zxid)) => ghost.show(ServerId(id), *zxid),
             Output::SendPeer { message: ToPeer::Ask(_) | ToPeer::Answer(_), .. }
-            | Output::Note(Note::Spoiled(_))
             | Output::Send { .. }
             | Output::Close { .. }
             | Output::Disk(_)

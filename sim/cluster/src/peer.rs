@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zk_api::Zxid;
 use zk_proto::txn::Txn;
 use zk_proto::zab::message::{LinkId, Snapshot};
-use zk_proto::zab::{Doubt, Event, Output, Peer, PeerConfig, RecoveredHistory, Timer, Write};
+use zk_proto::zab::{Event, Output, Peer, PeerConfig, RecoveredHistory, Timer, Write};
 
 /// A transaction as the state shows it: its zxid, and the number that tells writes apart.
 pub type Entry = (Zxid, i64);
@@ -102,13 +102,6 @@ impl BarePeer {
         shows
     }
 
-    /// Everything but its epochs is lost.
-    pub fn lose(&mut self) {
-        (self.disk.base, self.disk.doubt) = (Zxid::ZERO, Doubt::Everything);
-        self.disk.log.clear();
-        self.base.clear();
-    }
-
     /// In how many ways a crash can leave its disk; at least one. The last leaves the write under way done.
     pub fn outcomes(&self) -> usize {
         match &self.writing {
@@ -157,9 +150,7 @@ impl BarePeer {
                 self.base = decode(&snapshot.image);
             }
             Write::AcceptedEpoch(epoch) => self.disk.accepted_epoch = epoch,
-            Write::CurrentEpoch(epoch) => {
-                (self.disk.current_epoch, self.disk.doubt) = (epoch, Doubt::Nothing);
-            }
+            Write::CurrentEpoch(epoch) => self.disk.current_epoch = epoch,
         }
     }
 

@@ -1,11 +1,12 @@
 //! The transaction log: records in files, and what a crash or a rotten bit leaves of them.
 //!
-//! A record is `length u32, crc32 u32, previous zxid i64, zxid i64, durable zxid i64, transaction`, little-endian; the
-//! length is that of the transaction, the checksum is over everything but itself. Each record names the one before
-//! it, also over the border of a file or of an epoch, so that a missing one is noticed wherever it was. It also names
-//! the last one that was durable when it was written: of what was written together, a disk may have done any part.
+//! A record is `crc32 u32, length u32, transaction, 'B'`, little-endian. Length and checksum are those of the
+//! transaction. As in ZooKeeper, a record that was not written to its end is the end of its file, whatever is behind it,
+//! and one that was written to its end and has changed since is an error.
+//!
+//! Source: ZooKeeper 3.9, `FileTxnLog.FileTxnIterator.next`; measured, see `sim/conform/DAMAGED.md`.
 
-use crate::codec::{Decoder, Malformed, put_txn, put_zxid};
+use crate::codec::{Decoder, put_txn, put_u32};
 use crate::disk::{DiskOp, FileId};
 use crate::server::Output;
 use crate::txn::Txn;
@@ -14,96 +15,83 @@ use std::sync::Arc;
 use zk_api::Zxid;
 
 /// Bytes of a record before the transaction.
-pub const HEADER: usize = 32;
-
-/// A record of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// The transaction logged before this one, `ZERO` before the first.
-    pub previous: Zxid,
-    /// The last transaction that was durable when this one was written, `ZERO` if none was. durable <= previous
-    pub durable: Zxid,
-    /// The transaction.
-    pub txn: Txn,
-}
+pub const HEADER: usize = 8;
+/// The last byte of a record. Of one that was not written to its end it reads as zero.
+const END: u8 = b'B';
+/// A longer transaction was never written.
+pub const LENGTH_MAX: usize = 1 << 26;
 
 /// What a log file holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scan {
-    /// The valid records from the beginning on.
-    pub records: Vec<Record>,
-    /// Where each of them ends, in bytes.
+    /// The transactions from the beginning on.
+    pub txns: Vec<Txn>,
+    /// Where the record of each ends, in bytes.
     pub ends: Vec<(Zxid, u64)>,
-    /// Where the last ends. Less than the file's length if it has a torn tail.
+    /// Where the last ends. Less than the file's length if something is behind it.
     pub valid_len: usize,
 }
 
-/// A record that fails its checksum though one follows that was written when it was durable: at this offset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CorruptMiddle(pub usize);
+/// A record that was written to its end, and is not as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Corrupt {
+    /// Where it begins.
+    pub offset: usize,
+    /// What is wrong with it.
+    pub flaw: Flaw,
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flaw {
+    /// It fails its checksum.
+    Checksum,
+    /// Nothing of such a length was ever written.
+    Length,
+}
 
 /// The bytes of a record.
-pub fn encode(previous: Zxid, durable: Zxid, txn: &Txn) -> Vec<u8> {
-    let mut bytes = vec![0; 8];
-    put_zxid(&mut bytes, previous);
-    put_zxid(&mut bytes, txn.zxid);
-    put_zxid(&mut bytes, durable);
-    put_txn(&mut bytes, txn);
-    let len = (bytes.len() - HEADER) as u32;
-    bytes[..4].copy_from_slice(&len.to_le_bytes());
-    let crc = checksum(&bytes);
-    bytes[4..8].copy_from_slice(&crc.to_le_bytes());
+pub fn encode(txn: &Txn) -> Vec<u8> {
+    let mut body = Vec::new();
+    put_txn(&mut body, txn);
+    let mut bytes = Vec::with_capacity(HEADER + body.len() + 1);
+    put_u32(&mut bytes, crc32fast::hash(&body));
+    put_u32(&mut bytes, body.len() as u32);
+    bytes.extend(body);
+    bytes.push(END);
     bytes
 }
 
-/// Reads a log file up to its end or to a torn tail; fails if a record in the middle is corrupt.
-/// `first` is the transaction it begins with, or is to.
-pub fn scan(first: Zxid, bytes: &[u8]) -> Result<Scan, CorruptMiddle> {
-    let mut records: Vec<Record> = Vec::new();
-    let mut ends = Vec::new();
-    let mut valid_len = 0;
-    while let Ok((record, len)) = decode(&bytes[valid_len..]) {
-        valid_len += len;
-        ends.push((record.txn.zxid, valid_len as u64));
-        records.push(record);
+/// Reads a log file up to its end, or to a record that was not written to its end.
+pub fn scan(bytes: &[u8]) -> Result<Scan, Corrupt> {
+    let mut scan = Scan::default();
+    while let Some((txn, len)) =
+        decode(&bytes[scan.valid_len..]).map_err(|flaw| Corrupt { offset: scan.valid_len, flaw })?
+    {
+        scan.valid_len += len;
+        scan.ends.push((txn.zxid, scan.valid_len as u64));
+        scan.txns.push(txn);
     }
-    // A crash tears only what was not synced yet. Lengths cannot be trusted here, so look at every offset. An older
-    // record is no successor: a disk may show what some former file had in the place of a tail. Nor is one of the
-    // same write: a disk may have done its end and not its beginning.
-    let was_missing = |durable: Zxid| match records.last() {
-        Some(last) => durable > last.txn.zxid,
-        None => durable >= first,
-    };
-    let is_successor = |at: usize| decode(&bytes[at..]).is_ok_and(|(record, _)| was_missing(record.durable));
-    if (valid_len + 1..bytes.len()).any(is_successor) {
-        return Err(CorruptMiddle(valid_len));
-    }
-    Ok(Scan { records, ends, valid_len })
+    Ok(scan)
 }
 
-/// The record at the beginning of `bytes`, and its length.
-fn decode(bytes: &[u8]) -> Result<(Record, usize), Malformed> {
-    let len = HEADER + Decoder::new(bytes).u32()? as usize;
-    let whole = Decoder::new(bytes).take(len)?;
-    let mut decoder = Decoder::new(&whole[4..]);
-    if decoder.u32()? != checksum(whole) {
-        return Err(Malformed);
+/// The transaction of the record at the beginning of `bytes`, and the record's length. `None` at the end of the file.
+fn decode(bytes: &[u8]) -> Result<Option<(Txn, usize)>, Flaw> {
+    let mut decoder = Decoder::new(bytes);
+    let (Ok(crc), Ok(length @ 1..)) = (decoder.u32(), decoder.u32()) else { return Ok(None) };
+    let length = length as usize;
+    if length > LENGTH_MAX {
+        return Err(Flaw::Length);
     }
-    let previous = decoder.zxid()?;
-    let zxid = decoder.zxid()?;
-    let durable = decoder.zxid()?;
-    let txn = decoder.txn()?;
-    decoder.finish()?;
-    let is_right = txn.zxid == zxid && previous < zxid && durable <= previous;
-    if is_right { Ok((Record { previous, durable, txn }, len)) } else { Err(Malformed) }
-}
-
-/// Over a whole record but for the place of the checksum.
-fn checksum(record: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&record[..4]);
-    hasher.update(&record[8..]);
-    hasher.finalize()
+    let (Ok(body), Ok(END)) = (decoder.take(length), decoder.u8()) else { return Ok(None) };
+    if crc32fast::hash(body) != crc {
+        return Err(Flaw::Checksum);
+    }
+    let mut decoder = Decoder::new(body);
+    match (decoder.txn(), decoder.finish()) {
+        (Ok(txn), Ok(())) => Ok(Some((txn, HEADER + length + 1))),
+        (Ok(_) | Err(_), _) => Err(Flaw::Checksum),
+    }
 }
 
 /// Writes a server's log.
@@ -116,17 +104,15 @@ pub struct LogWriter {
     files: LogFiles,
     /// Whether the next record begins a new file.
     roll: bool,
-    /// The last record; the next one names it.
-    last: Zxid,
 }
 
 /// Log files by the transactions that name them, and where their records end, in bytes.
 pub type LogFiles = BTreeMap<Zxid, Vec<(Zxid, u64)>>;
 
 impl LogWriter {
-    /// Goes on behind `last`, in a new file.
-    pub fn new(last: Zxid, files: LogFiles) -> LogWriter {
-        LogWriter { files, roll: true, last }
+    /// Goes on behind these, in a new file if it is to `roll`.
+    pub fn new(files: LogFiles, roll: bool) -> LogWriter {
+        LogWriter { files, roll }
     }
 
     /// Writes transactions, and begins a sync. Gives how many bytes they take.
@@ -139,13 +125,11 @@ impl LogWriter {
         self.roll = false;
         let (file, ends) = (FileId::Log(name), self.files.entry(name).or_default());
         let begin = ends.last().map_or(0, |(_, end)| *end);
-        let durable = self.last;
         let mut end = begin;
         for txn in txns {
-            let bytes = encode(self.last, durable, txn);
+            let bytes = encode(txn);
             end += bytes.len() as u64;
             ends.push((txn.zxid, end));
-            self.last = txn.zxid;
             out.push(Output::Disk(DiskOp::Append { file, bytes }));
         }
         out.push(Output::Disk(DiskOp::Sync { file, ticket }));
@@ -171,19 +155,7 @@ impl LogWriter {
         out.push(Output::Disk(DiskOp::Sync { file, ticket }));
         // Files of nothing would be taken for the current one.
         self.roll = true;
-        self.last = to;
         true
-    }
-
-    /// The last transaction written, or shown by the snapshot that the log goes on from.
-    pub fn last(&self) -> Zxid {
-        self.last
-    }
-
-    /// Goes on behind a snapshot that is in the place of everything logged.
-    pub fn restart_at(&mut self, zxid: Zxid) {
-        self.roll = true;
-        self.last = zxid;
     }
 
     /// Begins a new file with the next record that is written.

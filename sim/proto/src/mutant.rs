@@ -246,6 +246,13 @@ pub enum Mutant {
     /// a transaction counts as written before its log is synced
     #[strum(props(found_by = "acknowledged-writes-survive DurableIsOnDisk CommittedIsOnAQuorum"))]
     LogNotSynced,
+    /// a server goes on behind a torn record, in the same file, and does not cut it off
+    #[strum(props(found_by = "acknowledged-writes-survive CommittedLogMonotonicity CommittedIsOnAQuorum \
+        LeaderLogCompleteness EpochHasHistory DurableIsOnDisk IllegalProposal"))]
+    TailNotCut,
+    /// a record that fails its checksum is taken for the end of its log
+    #[strum(props(found_by = "acknowledged-writes-survive"))]
+    RotIsTheEnd,
     /// a leader's state is laid over a learner's own, of which znodes stay
     #[strum(props(found_by = "servers-agree answers-match-reference"))]
     RestoreKeepsZnodes,

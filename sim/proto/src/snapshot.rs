@@ -1,8 +1,9 @@
 //! Fuzzy snapshots: written in pieces while transactions go on.
 //!
 //! A file is `magic, zxid i64`, the sessions as they are when it is begun, then the znodes, each as it is when
-//! its piece is written, and the end: the last transaction that any piece may show, and the checksum of all
-//! bytes before it. Without its end a snapshot is nothing.
+//! its piece is written, and the end: the last transaction that any piece may show, the checksum of all bytes before
+//! it, and the magic once more. Without its end a snapshot is none; as in ZooKeeper, one that has its end and fails its
+//! checksum is a bad one.
 
 use crate::codec::{Decoder, Malformed, put_i64, put_node, put_text, put_u32, put_zxid};
 use crate::disk::{DiskOp, FileId};
@@ -15,8 +16,8 @@ const MAGIC: &[u8; 4] = b"ZKS1";
 const SESSION: u8 = 1;
 const ZNODE: u8 = 2;
 const END: u8 = 0;
-/// Tag, zxid, checksum.
-const END_LEN: usize = 13;
+/// Tag, zxid, checksum, magic.
+const END_LEN: usize = 17;
 
 /// What a valid snapshot holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,11 @@ pub struct Snapshot {
     pub shows: Zxid,
 }
 
+/// Whether a snapshot was written to its end.
+pub fn is_finished(bytes: &[u8]) -> bool {
+    bytes.ends_with(MAGIC) && bytes.len() > MAGIC.len() + END_LEN
+}
+
 /// Reads a snapshot back. Fails if it is not complete or not as it was written.
 pub fn load(bytes: &[u8]) -> Result<Snapshot, Malformed> {
     let (body, end) = bytes.split_at_checked(bytes.len().wrapping_sub(END_LEN)).ok_or(Malformed)?;
@@ -37,7 +43,8 @@ pub fn load(bytes: &[u8]) -> Result<Snapshot, Malformed> {
         return Err(Malformed);
     }
     let shows = end.zxid()?;
-    if end.u32()? != crc32fast::hash(&bytes[..bytes.len() - 4]) {
+    let is_right = end.u32()? == crc32fast::hash(&bytes[..bytes.len() - MAGIC.len() - 4]);
+    if !is_right || !is_finished(bytes) {
         return Err(Malformed);
     }
     let mut decoder = Decoder::new(body);
@@ -126,6 +133,7 @@ impl SnapshotWriter {
             put_zxid(&mut bytes, tree.last_zxid());
             let crc = continued(self.crc, &bytes);
             put_u32(&mut bytes, crc);
+            bytes.extend(MAGIC);
             *tickets += 1;
             self.closing = Some(*tickets);
         }

@@ -31,7 +31,7 @@ struct OnDisk {
 const NAME: Invariant = Invariant::AcknowledgedWritesSurvive;
 
 /// Where a record has its zxid.
-const RECORD_ZXID: std::ops::Range<usize> = 16..24;
+const RECORD_ZXID: std::ops::Range<usize> = 8..16;
 
 impl OnDisk {
     fn has(&self, zxid: Zxid) -> bool {
@@ -135,7 +135,7 @@ mod tests {
 
     fn record(counter: u32) -> Vec<u8> {
         let mut record = vec![0; 30];
-        record[16..24].copy_from_slice(&z(counter).to_i64().to_le_bytes());
+        record[RECORD_ZXID].copy_from_slice(&z(counter).to_i64().to_le_bytes());
         record
     }
 

@@ -1,12 +1,20 @@
 //! What goes wrong with disks: bits that rot, writes that fail, disks that are full, and crashes at any of a disk's
-//! operations. How many disks are spoiled is known here, and decides what servers can be blamed for.
+//! operations. What a server makes of a disk that has rotten is compared with what was written to it, and decides what
+//! servers can be blamed for.
 
 use crate::trace::{Place, What};
-use crate::watch::watch;
 use crate::world::World;
-use zk_proto::disk::DiskOp;
-use zk_proto::server::{RecoveryError, ServerId};
-use zk_proto::zab::Write;
+use std::sync::Arc;
+use zk_api::Zxid;
+use zk_cluster::disk::Disk;
+use zk_proto::disk::{DiskOp, FileId, Files};
+use zk_proto::log;
+use zk_proto::recovery::{Recovered, encode_epoch, recover};
+use zk_proto::server::RecoveryError;
+use zk_proto::sessions::SessionTable;
+use zk_proto::tree::DataTree;
+use zk_proto::txn::Txn;
+use zk_trials::promise::Assumption;
 use zk_watched::Invariant;
 
 /// Which bits rot, as in [`Fault::DiskRot`](crate::schedule::Fault::DiskRot).
@@ -32,16 +40,14 @@ pub const CRASH_WAYS: u64 = 6;
 impl World<'_> {
     /// Bits of a disk rot. False if it is spared.
     pub fn rot(&mut self, id: u8, rot: Rot) -> bool {
-        let voters = self.scenario.servers;
-        let spoiled = (0..voters).filter(|voter| *voter == id || self.host(*voter).own.spoiled).count();
-        let is_too_much = id < voters && 2 * (usize::from(voters) - spoiled) <= usize::from(voters);
+        let whole = self.whole_voters().filter(|voter| *voter != id).count();
+        let is_too_much = id < self.scenario.servers && 2 * whole <= usize::from(self.scenario.servers);
         if is_too_much && rot.spares {
             self.once("a disk was spared, or less than a quorum would have been whole");
             return false;
         }
         let host = self.host(id);
         let Some(file) = host.disk.rot(rot.file, rot.at_permille, rot.bytes) else { return false };
-        host.own.spoiled = true;
         self.note(Place::Server(id), &What::Rotten { file });
         self.once("bits of a disk rotted");
         if is_too_much {
@@ -52,48 +58,68 @@ impl World<'_> {
         true
     }
 
-    /// A server is about to start from a disk that was spoiled.
-    pub fn starts_spoiled(&mut self, id: u8) {
-        if self.host(id).own.spoiled {
-            watch!(self.ghost, spoil(ServerId(id)));
+    /// The voters whose disks are as they were written.
+    fn whole_voters(&self) -> impl Iterator<Item = u8> {
+        let voters = (0..self.scenario.servers).zip(&self.cluster.hosts);
+        voters.filter(|(_, host)| !host.disk.is_rotten()).map(|(id, _)| id)
+    }
+
+    /// A server starts from its disk. If that has rotten and is taken for whole, the server may lack what it has
+    /// acknowledged, and nobody can be blamed for what comes of it.
+    pub fn starts_from_disk(&mut self, id: u8) {
+        let disk = &self.cluster.hosts[usize::from(id)].disk;
+        if !disk.is_rotten() {
+            return;
+        }
+        let written = disk.as_written().files();
+        match (recover(&disk.files()), recover(&written)) {
+            (Ok(found), Ok(whole)) if lacks(&found, &whole, &written) => {
+                self.once("disk-intact failed: a server's disk silently lacked what was durable");
+                self.note(Place::Server(id), &What::Lacks { last: found.last() });
+                self.judge.fails(Assumption::DiskIntact);
+            }
+            (Ok(_), Ok(_)) => self.once("a server lacked nothing though its disk had rotten"),
+            (Err(error), _) => {
+                let what = format!("s{id} starts, though {error}");
+                self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what);
+            }
+            // Nobody starts from that.
+            (Ok(_), Err(_)) => {}
         }
     }
 
-    /// A server has found that its disk is not as it was written. That must be so.
-    pub fn gave_up(&mut self, id: u8, error: &RecoveryError) {
-        self.once("a server gave up its history, as its disk was spoiled");
-        self.note(Place::Server(id), &What::Spoiled { error });
-        self.blame(id, || format!("s{id} gives up its history: {error}"));
-    }
-
-    /// A server does not start: it stays out, which is right if its disk was spoiled.
+    /// A server does not start: it stays out, which is right if its disk has rotten.
     pub fn stays_out(&mut self, id: u8, error: &RecoveryError) {
-        self.note(Place::Server(id), &What::Spoiled { error });
-        self.host(id).own.stays_out = true;
-        self.blame(id, || format!("s{id} does not start: {error}"));
-        if self.host(id).own.spoiled {
-            self.once("a server stayed out, as its disk was spoiled");
-        }
-    }
-
-    fn blame(&mut self, id: u8, what: impl FnOnce() -> String) {
-        if !self.host(id).own.spoiled {
-            self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what());
-        }
-    }
-
-    /// A server's peer begins to write.
-    pub fn peer_writes(&mut self, id: u8, write: &Write) {
-        self.host(id).own.takes_epoch = matches!(write, Write::CurrentEpoch(_));
-    }
-
-    /// It is written. With an epoch a server has what it had lost, and what it may lose again is judged again.
-    pub fn peer_written(&mut self, id: u8) {
+        self.note(Place::Server(id), &What::StaysOut { error });
         let host = self.host(id);
-        if std::mem::take(&mut host.own.takes_epoch) && host.own.spoiled && !host.disk.is_rotten() {
-            host.own.spoiled = false;
-            self.once("a server whose disk was spoiled had its history again");
+        host.own.stays_out = true;
+        if host.disk.is_rotten() && recover(&host.disk.as_written().files()).is_ok() {
+            return self.once("a server stayed out, as its disk had rotten");
         }
+        let what = format!("s{id} does not start: {error}");
+        self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what);
+    }
+
+    /// Somebody looks after a server that stays out, and gives it the files of the voter that has most of the history, if
+    /// a quorum of disks is whole: then all that was acknowledged is on that one. Of what this server has promised,
+    /// nothing is known but that whoever counted on it has others of that quorum who promised the same.
+    pub fn give_new_disk(&mut self, id: u8) {
+        let whole: Vec<u8> = self.whole_voters().collect();
+        if 2 * whole.len() <= usize::from(self.scenario.servers) {
+            return self.once("a server stayed out for good, as too many disks had rotten");
+        }
+        let durable = whole.iter().map(|voter| self.cluster.hosts[usize::from(*voter)].disk.durable());
+        let found: Vec<(Files, Recovered)> =
+            durable.filter_map(|files| recover(&files).ok().map(|found| (files, found))).collect();
+        let accepted = found.iter().map(|(_, found)| found.accepted_epoch).max().unwrap_or(0);
+        let best = found.into_iter().max_by_key(|(_, found)| (found.current_epoch, found.last()));
+        let Some((mut files, found)) = best else { return };
+        files.insert(FileId::AcceptedEpoch, encode_epoch(accepted));
+        self.once("a server that stayed out was given another's files");
+        self.note(Place::Server(id), &What::NewDisk { last: found.last() });
+        let host = self.host(id);
+        (host.disk, host.own.stays_out) = (Disk::with(files), false);
+        self.start_server(id);
     }
 
     /// Whether a server's disk refuses an operation. Then its process stops: nothing is known of what it wrote last.
@@ -144,4 +170,32 @@ impl World<'_> {
             }
         }
     }
+}
+
+/// Whether a server that starts from what it found lacks anything that was written, or has it otherwise.
+fn lacks(found: &Recovered, whole: &Recovered, written: &Files) -> bool {
+    let (mut last, mut logged) = (found.tree.last_zxid(), Vec::new());
+    let logs = written.iter().filter(|(file, _)| matches!(file, FileId::Log(_)));
+    for txn in logs.filter_map(|(_, bytes)| log::scan(bytes).ok()).flat_map(|scan| scan.txns) {
+        if txn.zxid > last {
+            last = txn.zxid;
+            logged.push(txn);
+        }
+    }
+    let is_same = |(a, b): (&Arc<Txn>, &Txn)| **a == *b;
+    let epochs = |found: &Recovered| (found.accepted_epoch, found.current_epoch);
+    found.log.len() != logged.len()
+        || !found.log.iter().zip(&logged).all(is_same)
+        || epochs(found) != epochs(whole)
+        || shown(found) != shown(whole)
+}
+
+/// The state as it is if everything that is logged stands.
+fn shown(found: &Recovered) -> (Zxid, DataTree, SessionTable) {
+    let (mut tree, mut sessions) = (found.tree.clone(), found.sessions.clone());
+    for txn in &found.log {
+        tree.apply(txn);
+        sessions.apply(txn);
+    }
+    (found.last(), tree, sessions)
 }

@@ -4,7 +4,7 @@ use crate::executor::{Caught, quietly};
 use crate::run::RunViolation;
 use std::collections::BTreeMap;
 use zk_trials::event::Event;
-use zk_trials::promise::{AnyPromise, Finding, Rest};
+use zk_trials::promise::{AnyPromise, Assumption, Finding, Rest};
 use zk_trials::pulse::{Acting, Pulse};
 use zk_watched::Invariant;
 
@@ -20,6 +20,10 @@ pub struct Judge {
     pulse: Pulse,
     /// What ends the run once it is broken, with an excuse or without.
     sought: Option<(&'static str, bool)>,
+    /// What every promise assumes and is not so in this run, since some time.
+    failed: Option<Assumption>,
+    /// What is always watched was broken since then.
+    has_excused: bool,
 }
 
 impl Judge {
@@ -30,7 +34,27 @@ impl Judge {
         sought: Option<(&'static str, bool)>,
     ) -> Judge {
         let (panicked, tested) = (vec![false; promises.len()], vec![0; promises.len()]);
-        Judge { promises, panicked, tested, violations: Vec::new(), found: Vec::new(), pulse, sought }
+        Judge {
+            promises,
+            panicked,
+            tested,
+            violations: Vec::new(),
+            found: Vec::new(),
+            pulse,
+            sought,
+            failed: None,
+            has_excused: false,
+        }
+    }
+
+    /// What every promise assumes is not so in this run: from now on nothing is owed.
+    pub fn fails(&mut self, assumption: Assumption) {
+        self.failed.get_or_insert(assumption);
+    }
+
+    /// Whether what is always watched was broken since then.
+    pub fn has_excused(&self) -> bool {
+        self.has_excused
     }
 
     /// Shows an event.
@@ -54,7 +78,8 @@ impl Judge {
             if let Err(Caught::Panic(what)) = quietly(|| show(&mut self.promises[index], &mut found)) {
                 self.panicked[index] = true;
                 let what = format!("the promise {name} panics: {what}");
-                self.broken(now_ns, Invariant::NoPanic.name(), what);
+                let promise = Invariant::NoPanic.name();
+                self.keep(RunViolation { promise, at_ns: now_ns, what, excuse: None });
             }
             for finding in found.drain(..) {
                 self.tested[index] += 1;
@@ -65,7 +90,7 @@ impl Judge {
                             promise: name,
                             at_ns: now_ns,
                             what: v.what,
-                            excuse: v.excuse,
+                            excuse: v.excuse.or(self.failed),
                         });
                     }
                 }
@@ -74,9 +99,15 @@ impl Judge {
         self.found = found;
     }
 
-    /// An invariant that is always watched was broken.
-    pub fn broken(&mut self, now_ns: u64, name: &'static str, what: String) {
-        self.keep(RunViolation { promise: name, at_ns: now_ns, what, excuse: None });
+    /// An invariant that is always watched was broken. Tells whether somebody is to blame: whatever a server has lost,
+    /// nothing panics or goes on for ever.
+    pub fn broken(&mut self, now_ns: u64, name: &'static str, what: String) -> bool {
+        let of_code =
+            [Invariant::NoPanic, Invariant::NoSpin, Invariant::StepBudget, Invariant::EveryStepEnds];
+        let excuse = self.failed.filter(|_| of_code.iter().all(|invariant| invariant.name() != name));
+        self.has_excused |= excuse.is_some();
+        self.keep(RunViolation { promise: name, at_ns: now_ns, what, excuse });
+        excuse.is_none()
     }
 
     fn keep(&mut self, violation: RunViolation) {

@@ -338,6 +338,11 @@ impl World<'_> {
                 self.server_up(server, incarnation);
             }
         }
+        for server in 0..self.scenario.machines() {
+            if self.host(server).own.stays_out {
+                self.give_new_disk(server);
+            }
+        }
         for (from, to) in self.cluster.partitions.cuts() {
             while self.cluster.partitions.is_cut(from, to) {
                 self.partition_ends(&[[from.0, to.0]]);

@@ -47,12 +47,8 @@ pub struct Machine {
     pub slow_until_ns: u64,
     /// Between two pieces of a snapshot it takes so many times as long as it wants.
     snapshot_pace: u32,
-    /// Its disk has lost something that was durable, and its server has not got it again. A fact of the world's.
-    pub spoiled: bool,
-    /// It cannot start any more.
+    /// It does not start from its disk.
     pub stays_out: bool,
-    /// The peer's write under way is an epoch, with its history.
-    pub takes_epoch: bool,
     /// Its disk refuses the next operation, and the process is down for so long.
     pub fails_next_ms: Option<u64>,
     /// Its disk is full until then.
@@ -109,13 +105,14 @@ impl World<'_> {
     /// Starts a server from its disk.
     pub fn start_server(&mut self, id: u8) {
         let now = self.now;
-        self.starts_spoiled(id);
         let former = self.pulse.acts(Acting::Server(id));
         let host = &mut self.cluster.hosts[usize::from(id)];
         let started = host.start(host.own.clock.now_ms(now));
         self.pulse.acts(former);
-        match started {
-            Ok((server, mut out)) => {
+        match started.map(|(_, out)| out) {
+            Ok(mut out) => {
+                self.starts_from_disk(id);
+                let Some(server) = self.cluster.server(id) else { return };
                 let zxid = server.tree().last_zxid();
                 watch!(self.watched, started(id, zxid, server.tree()));
                 watch!(self.ghost, started(server.peer()));
@@ -144,7 +141,6 @@ impl World<'_> {
             None => host.crash(reorders, &mut |n| choices.below(Stream::Torn, id.into(), n)),
         };
         let Some(report) = report else { return };
-        host.own.takes_epoch = false;
         host.own.disk_busy_until_ns = 0;
         host.own.timers.values_mut().for_each(|count| *count += 1);
         host.own.held_back = None;
@@ -319,7 +315,7 @@ impl World<'_> {
             if self.host(id).own.stops_ms.is_some() && !is_writing {
                 continue;
             }
-            if self.watches {
+            if self.watches && !self.judge.has_excused() {
                 let former = self.pulse.acts(Acting::Invariants("history"));
                 self.cluster.tell(id, &output, &mut self.ghost);
                 self.pulse.acts(former);
@@ -331,10 +327,8 @@ impl World<'_> {
                 Output::SetTimer { timer, after_ms } => self.set_server_timer(id, timer, after_ms),
                 Output::Note(Note::Zab(note)) => self.peer_notes(id, note),
                 Output::Note(Note::Applied(txn)) => self.applied(id, &txn, &mut woken),
-                Output::Note(Note::Spoiled(error)) => self.gave_up(id, &error),
                 Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
-                Output::Note(Note::Writes(write)) => self.peer_writes(id, &write),
-                Output::Note(Note::Written) => self.peer_written(id),
+                Output::Note(Note::Writes(_) | Note::Written) => {}
                 Output::Notify { to, notification } => self.send_notification(id, to.0, notification),
                 Output::SendPeer { link, message } => self.send_to_peer(id, link, message),
                 Output::Dial { to } => self.dial(id, to.0),

@@ -82,7 +82,9 @@ impl Happening {
             | What::FromPeer { .. }
             | What::PeerNotes(_)
             | What::Rotten { .. }
-            | What::Spoiled { .. }
+            | What::StaysOut { .. }
+            | What::Lacks { .. }
+            | What::NewDisk { .. }
             | What::Stepped(_)
             | What::End { .. } => return None,
         })

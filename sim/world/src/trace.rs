@@ -112,9 +112,17 @@ pub enum What<'a> {
     Rotten {
         file: FileId,
     },
-    /// A server found that its disk is not as it was written.
-    Spoiled {
+    /// A server does not start from its disk.
+    StaysOut {
         error: &'a RecoveryError,
+    },
+    /// A server starts from its disk, which lacks something and does not show it.
+    Lacks {
+        last: Zxid,
+    },
+    /// A server that stayed out is given the files of another, which end here.
+    NewDisk {
+        last: Zxid,
     },
     /// A program has come to where all in it waits.
     Stepped(&'a Step),
@@ -230,7 +238,9 @@ impl fmt::Display for What<'_> {
             What::Leads { epoch, last } => write!(f, "Leads epoch={epoch} last={last}"),
             What::Restored { zxid } => write!(f, "Restored zxid={zxid}"),
             What::Rotten { file } => write!(f, "Rotten {file:?}"),
-            What::Spoiled { error } => write!(f, "Spoiled {error}"),
+            What::StaysOut { error } => write!(f, "StaysOut {error}"),
+            What::Lacks { last } => write!(f, "Lacks last={last}"),
+            What::NewDisk { last } => write!(f, "NewDisk last={last}"),
             What::Prints { line } => write!(f, "Prints {line}"),
             What::Stepped(step) => write!(f, "Stepped {step:?}"),
             What::Serves { serves: true } => f.write_str("Serves"),

@@ -531,8 +531,8 @@ impl<'a> World<'a> {
         }
         for (invariant, what) in std::mem::take(&mut self.watched.report.broken) {
             self.note(Place::World, &What::Broken { name: invariant.name() });
-            self.judge.broken(self.now, invariant.name(), what);
-            self.over |= invariant.ends_the_run() && !self.beyond;
+            let is_owed = self.judge.broken(self.now, invariant.name(), what);
+            self.over |= is_owed && invariant.ends_the_run() && !self.beyond;
         }
     }
 }

@@ -2,7 +2,6 @@ use super::*;
 use zk_api::Zxid;
 
 const LOG: FileId = FileId::Log(Zxid::ZERO);
-const EPOCH: FileId = FileId::CurrentEpoch;
 
 fn append(bytes: &[u8]) -> DiskOp {
     DiskOp::Append { file: LOG, bytes: bytes.to_vec() }
@@ -81,11 +80,10 @@ fn a_truncation_is_durable_with_the_next_sync() {
 
 #[test]
 fn what_was_written_together_may_be_there_in_any_part() {
-    let mut disk = asked([append(&[7; 2 * BLOCK + 1])]);
-    let mut picks = vec![1, 0, 1, 5];
+    let mut disk = asked([append(b"ab"), append(b"cd"), append(b"ef"), append(b"gh")]);
+    let mut picks = vec![0, 3, 2, 1, 5];
     let report = disk.crash(true, &mut |_| picks.pop().expect("a pick for each choice"));
-    let found = disk.files().remove(&LOG).unwrap();
-    assert_eq!((found[0], found[BLOCK], found[2 * BLOCK], report.reordered), (7, 0, 7, 1));
+    assert_eq!((&disk.files()[&LOG][..], report.reordered), (&b"\0\0\0de\0gh"[..], 1));
 }
 
 #[test]
@@ -125,21 +123,6 @@ fn what_was_synced_survives_every_crash() {
     disk.ask(append(b"ef"));
     assert!(left(&disk).iter().all(|bytes| bytes.starts_with(b"abcd")));
     assert_eq!(disk.outcomes(), 3);
-}
-
-#[test]
-fn the_second_of_two_files_that_go_together_is_waited_for() {
-    let mut disk = asked([
-        DiskOp::Replace { file: FileId::AcceptedEpoch, bytes: vec![1], ticket: 0 },
-        DiskOp::Replace { file: EPOCH, bytes: vec![2], ticket: 1 },
-    ]);
-    assert_eq!(disk.outcomes(), 3);
-    let mut half = disk.clone();
-    half.crash_to(1);
-    assert_eq!(half.files().into_keys().collect::<Vec<_>>(), [FileId::AcceptedEpoch]);
-    assert_eq!(disk.awaited(), Some((EPOCH, 1)));
-    disk.done(EPOCH, 1);
-    assert!(disk.is_idle() && disk.files().len() == 2);
 }
 
 #[test]

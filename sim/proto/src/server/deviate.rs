@@ -3,13 +3,13 @@
 //! `deviates` leaves the mark, so it is asked last, where the answer makes a difference.
 
 use super::request::Waiting;
-use super::{Note, Output, Server, ServerConfig, Step};
-use crate::disk::{FileId, Files};
+use super::{Note, Output, RecoveryError, Server, ServerConfig, Step};
+use crate::disk::{DiskOp, FileId, Files};
 use crate::log;
 use crate::message::{Ask, ConnId, ForwardedWrite, ToPeer, Xid};
 use crate::mutant::Mutant;
 use crate::prepare::{Caller, close_session, prepare};
-use crate::recovery::Recovered;
+use crate::recovery::{Recovered, recover};
 use crate::snapshot;
 use crate::tree::DataTree;
 use crate::txn::{Txn, TxnBody};
@@ -134,6 +134,37 @@ impl ServerConfig {
         tree
     }
 
+    /// What a server finds on its disk.
+    pub(super) fn recovers_otherwise(
+        &self,
+        files: &Files,
+        out: &mut Vec<Output>,
+    ) -> Result<Recovered, RecoveryError> {
+        if self.zab.planted() != Some(Mutant::RotIsTheEnd) {
+            return recover(files);
+        }
+        let (mut files, mut cuts) = (files.clone(), Vec::new());
+        loop {
+            match recover(&files) {
+                Err(RecoveryError::CorruptLog { file, offset, flaw: _ }) => {
+                    self.deviates(Mutant::RotIsTheEnd, out);
+                    files.entry(file).or_default().truncate(offset as usize);
+                    cuts.push(DiskOp::Truncate { file, len: offset });
+                }
+                Ok(found) => return Ok(Recovered { repairs: [cuts, found.repairs].concat(), ..found }),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Whether a server keeps torn tails, and goes on behind them.
+    pub(super) fn keeps_tails(&self, found: &mut Recovered, out: &mut Vec<Output>) -> bool {
+        let is_cut = |op: &DiskOp| matches!(op, DiskOp::Truncate { .. });
+        let keeps = found.repairs.iter().any(is_cut) && self.deviates(Mutant::TailNotCut, out);
+        found.repairs.retain(|op| !keeps || !is_cut(op));
+        keeps
+    }
+
     /// What a server starts with: the newest snapshot and the log replayed over it.
     pub(super) fn replays_otherwise(&self, files: &Files, found: &mut Recovered, out: &mut Vec<Output>) {
         if self.zab.planted() != Some(Mutant::ReplayCountsAgain) || found.replayed == 0 {
@@ -142,11 +173,10 @@ impl ServerConfig {
         let newest = found.snapshots.last().and_then(|zxid| files.get(&FileId::Snapshot(*zxid)));
         let Some(Ok(mut newest)) = newest.map(|bytes| snapshot::load(bytes)) else { return };
         let logs = files.iter().filter_map(|(file, bytes)| match file {
-            FileId::Log(first) => log::scan(*first, bytes).ok(),
+            FileId::Log(_) => log::scan(bytes).ok(),
             _ => None,
         });
-        let records = logs.flat_map(|scan| scan.records);
-        for txn in records.map(|record| record.txn).filter(|txn| txn.zxid <= newest.shows) {
+        for txn in logs.flat_map(|scan| scan.txns).filter(|txn| txn.zxid <= newest.shows) {
             if txn.zxid > newest.tree.last_zxid() && count_again(&mut newest.tree, &txn) {
                 self.deviates(Mutant::ReplayCountsAgain, out);
             }

@@ -1,7 +1,7 @@
 //! The server's peer: what it wants done, and what it makes of this server.
 
 use super::{Note, Output, Server, Step, Timer};
-use crate::disk::{DiskOp, FileId};
+use crate::disk::FileId;
 use crate::message::ToPeer;
 use crate::mutant::Mutant;
 use crate::snapshot;
@@ -13,22 +13,10 @@ use zk_api::Zxid;
 /// A server that repairs what it has found on its disk, before it says anything to anybody.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Mending {
-    /// The syncs that are missing.
+    /// What its disk has yet to do.
     pub(super) awaited: BTreeSet<u64>,
-    /// What is done to the files then, with its syncs.
-    pub(super) repairs: Vec<DiskOp>,
     /// What its peer wants done first.
     pub(super) first: Vec<zab::Output>,
-}
-
-impl Mending {
-    /// Does this, and waits for what of it has to be waited for.
-    pub(super) fn awaits(&mut self, ops: Vec<DiskOp>, out: &mut Vec<Output>) {
-        for op in ops {
-            self.awaited.extend(op.ticket().map(|(_, ticket)| ticket));
-            out.push(Output::Disk(op));
-        }
-    }
 }
 
 /// What the peer is to be told when what it wants now is done.
@@ -127,25 +115,21 @@ impl Server {
         }
     }
 
+    /// Its peer begins once the disk has done all repairs.
+    pub(super) fn begin_when_mended(&mut self, step: &mut Step<'_>) {
+        if let Some(mending) = self.mending.take_if(|mending| mending.awaited.is_empty()) {
+            self.zab_outputs(mending.first, step);
+        }
+    }
+
     /// The disk has done a `Sync` or a `Replace`.
     pub(super) fn on_synced(&mut self, file: FileId, ticket: u64, step: &mut Step<'_>) {
         if let Some(mending) = &mut self.mending {
             mending.awaited.remove(&ticket);
-            if !mending.awaited.is_empty() {
-                return;
-            }
-            let repairs = std::mem::take(&mut mending.repairs);
-            mending.awaits(repairs, step.out);
-            if mending.awaited.is_empty() {
-                let first = std::mem::take(&mut mending.first);
-                self.mending = None;
-                self.zab_outputs(first, step);
-            }
-        } else if let Some(is_done) = self.storage.written(ticket, step.out) {
-            if is_done {
-                step.note(Note::Written);
-                self.zab(zab::Event::Written, step);
-            }
+            self.begin_when_mended(step);
+        } else if self.storage.written(ticket) {
+            step.note(Note::Written);
+            self.zab(zab::Event::Written, step);
         } else if let FileId::Snapshot(_) = file
             && let Some(oldest) = self.storage.on_snapshot_synced(ticket, &self.config, step.out)
         {

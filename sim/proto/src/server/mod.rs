@@ -32,14 +32,15 @@ mod upkeep;
 use crate::disk::{DiskOp, FileId, Files};
 use crate::message::{ConnId, ConnectRequest, Password, ToClient, ToPeer, ToServer, Xid};
 use crate::prepare::TreeConfig;
+use crate::recovery::Recovered;
 pub use crate::recovery::RecoveryError;
-use crate::recovery::{EpochMark, Recovered, encode_epoch, encode_mark, give_up, recover};
 use crate::sessions::SessionTable;
+use crate::snapshot;
 use crate::tree::DataTree;
 use crate::txn::Txn;
 use crate::watch::WatchTable;
 use crate::zab::message::{LinkId, Notification};
-use crate::zab::{self, Doubt, Peer, PeerConfig, RecoveredHistory, Role};
+use crate::zab::{self, Peer, PeerConfig, RecoveredHistory, Role};
 use connect::Connection;
 use ensemble::Mending;
 pub use frame::{FRAME_BYTES_MAX, frame_bytes};
@@ -181,9 +182,6 @@ pub enum Output {
 /// What observers follow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Note {
-    /// As it starts: its disk is not as it was written. It has nothing now but its promises, serves nobody and votes
-    /// for nobody, until it has the others' state.
-    Spoiled(RecoveryError),
     /// The peer's: what was proposed, committed, and by whom.
     Zab(zab::Note),
     /// The peer's write is begun.
@@ -253,26 +251,37 @@ impl Server {
         now_ms: i64,
     ) -> Result<(Server, Vec<Output>), RecoveryError> {
         let mut out = Vec::new();
-        let mut found = Server::recover(&config, files, &mut out)?;
+        let mut found = config.recovers_otherwise(files, &mut out)?;
+        let keeps_tails = config.keeps_tails(&mut found, &mut out);
         config.replays_otherwise(files, &mut found, &mut out);
-        let Recovered { tree, sessions, replayed, repairs, to_sync, logs, snapshots, doubt, .. } = found;
-        let mark = EpochMark { doubt, accepted: found.accepted_epoch, ..found.mark };
         let history = RecoveredHistory {
             accepted_epoch: found.accepted_epoch,
-            current_epoch: mark.epoch,
-            base: tree.last_zxid(),
-            log: found.log,
-            doubt,
+            current_epoch: found.current_epoch,
+            base: found.tree.last_zxid(),
+            log: std::mem::take(&mut found.log),
         };
-        let last = history.log.last().map_or(history.base, |txn| txn.zxid);
         let (peer, first) = Peer::start(config.zab.clone(), history);
+        let Recovered { tree, sessions, replayed, mut repairs, to_sync, logs, mut snapshots, .. } = found;
+        snapshots.extend(found.is_new.then_some(Zxid::ZERO));
+        let mut storage = Storage::new(replayed, logs, snapshots, keeps_tails);
+        if found.is_new {
+            // As in ZooKeeper: without any snapshot, nobody could tell logs that have lost one from whole ones.
+            let (file, bytes) = (FileId::Snapshot(Zxid::ZERO), snapshot::encode(&tree, &sessions));
+            repairs.push(DiskOp::Replace { file, bytes, ticket: storage.ticket() });
+        }
+        // A tail that is cut but comes back would stand in the middle of the log.
+        for file in to_sync {
+            repairs.push(DiskOp::Sync { file, ticket: storage.ticket() });
+        }
+        let awaited = repairs.iter().filter_map(DiskOp::ticket).map(|(_, ticket)| ticket).collect();
+        out.extend(repairs.into_iter().map(Output::Disk));
         let mut server = Server {
             tree,
             sessions,
             peer,
-            mending: None,
+            mending: Some(Mending { awaited, first }),
             lead: None,
-            storage: Storage::new(last, mark, replayed, logs, snapshots),
+            storage,
             connections: BTreeMap::new(),
             waiters: BTreeSet::new(),
             owners: BTreeMap::new(),
@@ -281,53 +290,8 @@ impl Server {
             forwarded: BTreeMap::new(),
             config,
         };
-        // A tail that is cut but comes back would stand in the middle of the log.
-        let mut repairs: Vec<DiskOp> = repairs;
-        for file in to_sync {
-            repairs.push(DiskOp::Sync { file, ticket: server.storage.ticket() });
-        }
-        // That something is missing cannot be seen any more when the rest is repaired.
-        let mut before = Vec::new();
-        if mark != found.mark || doubt == Doubt::Everything {
-            let (file, ticket) = (FileId::CurrentEpoch, server.storage.ticket());
-            before.push(DiskOp::Replace { file, bytes: encode_mark(&mark), ticket });
-        }
-        if found.lost_promise {
-            let (file, ticket) = (FileId::AcceptedEpoch, server.storage.ticket());
-            before.push(DiskOp::Replace { file, bytes: encode_epoch(mark.accepted), ticket });
-        }
-        let mut mending = Mending { awaited: BTreeSet::new(), repairs, first };
-        if before.is_empty() {
-            before = std::mem::take(&mut mending.repairs);
-        }
-        mending.awaits(before, &mut out);
-        if mending.awaited.is_empty() {
-            server.zab_outputs(mending.first, &mut Step { now_ms, out: &mut out });
-        } else {
-            server.mending = Some(mending);
-        }
+        server.begin_when_mended(&mut Step { now_ms, out: &mut out });
         Ok((server, out))
-    }
-
-    /// What is on the disk. A server with others to ask may have lost it all.
-    fn recover(
-        config: &ServerConfig,
-        files: &Files,
-        out: &mut Vec<Output>,
-    ) -> Result<Recovered, RecoveryError> {
-        let is_alone = config.zab.voters.iter().all(|voter| *voter == config.zab.id);
-        match recover(files) {
-            // There is nobody who could know better.
-            Ok(found) if is_alone => Ok(Recovered { doubt: Doubt::Nothing, ..found }),
-            Ok(found) if found.doubt == Doubt::Everything => give_up(files),
-            Ok(found) => Ok(found),
-            Err(error) if is_alone => Err(error),
-            Err(error) => {
-                let found = give_up(files)?;
-                out.push(Output::Note(Note::Spoiled(error)));
-                Ok(found)
-            }
-        }
     }
 
     /// Takes what happened and adds what to do.

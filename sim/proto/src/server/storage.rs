@@ -3,11 +3,11 @@
 use super::{Output, Server, ServerConfig, Step, Timer};
 use crate::disk::{DiskOp, FileId};
 use crate::log::{LogFiles, LogWriter};
-use crate::recovery::{EpochMark, encode_epoch, encode_mark};
+use crate::recovery::encode_epoch;
 use crate::sessions::SessionTable;
 use crate::snapshot::SnapshotWriter;
 use crate::tree::DataTree;
-use crate::zab::{Doubt, Write};
+use crate::zab::Write;
 use std::collections::BTreeSet;
 use zk_api::Zxid;
 
@@ -20,10 +20,6 @@ pub(super) struct Storage {
     log: LogWriter,
     /// The ticket of the peer's write that is under way.
     writing: Option<u64>,
-    /// That write is a cut, which comes when the mark is on the disk.
-    cutting: Option<Zxid>,
-    /// What the file of the current epoch holds, or is about to.
-    mark: EpochMark,
     snapshot: Option<SnapshotWriter>,
     /// Transactions applied since the last snapshot was begun.
     since_snapshot: u32,
@@ -36,19 +32,11 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    /// What recovery has found, and a new log behind `last`.
-    pub(super) fn new(
-        last: Zxid,
-        mark: EpochMark,
-        replayed: u32,
-        logs: LogFiles,
-        snapshots: BTreeSet<Zxid>,
-    ) -> Storage {
+    /// What recovery has found, and a new log, unless a bug that is planted goes on in the last one.
+    pub(super) fn new(replayed: u32, logs: LogFiles, snapshots: BTreeSet<Zxid>, goes_on: bool) -> Storage {
         Storage {
-            log: LogWriter::new(last, logs),
+            log: LogWriter::new(logs, !goes_on),
             writing: None,
-            cutting: None,
-            mark,
             snapshot: None,
             since_snapshot: replayed,
             bytes_since_snapshot: 0,
@@ -79,40 +67,26 @@ impl Storage {
     /// Begins a write of the peer's. False if there is nothing to wait for.
     pub(super) fn write(&mut self, write: &Write, out: &mut Vec<Output>) -> bool {
         let ticket = self.ticket();
-        let mut replace =
-            |file, bytes, ticket| out.push(Output::Disk(DiskOp::Replace { file, bytes, ticket }));
+        let mut replace = |file, bytes| out.push(Output::Disk(DiskOp::Replace { file, bytes, ticket }));
         let waits = match write {
             Write::Append(txns) => {
                 let bytes = self.log.append(txns, ticket, out);
                 self.bytes_since_snapshot = self.bytes_since_snapshot.saturating_add(bytes);
                 !txns.is_empty()
             }
-            Write::Truncate { to } if *to < self.mark.last => {
-                // Cut first, the log would end before what the mark says that there was.
-                self.mark.last = *to;
-                self.cutting = Some(*to);
-                replace(FileId::CurrentEpoch, encode_mark(&self.mark), ticket);
-                true
-            }
             Write::Truncate { to } => self.log.truncate(*to, ticket, out),
             Write::Restart(snapshot) => {
                 // The log may stay: recovery begins at the newest snapshot, and nothing logged is newer.
-                self.log.restart_at(snapshot.zxid);
-                replace(FileId::Snapshot(snapshot.zxid), snapshot.image.to_vec(), ticket);
+                self.log.roll();
+                replace(FileId::Snapshot(snapshot.zxid), snapshot.image.to_vec());
                 true
             }
             Write::AcceptedEpoch(epoch) => {
-                // The disk does one after the other; the second is waited for.
-                self.mark.accepted = *epoch;
-                replace(FileId::AcceptedEpoch, encode_epoch(*epoch), 0);
-                replace(FileId::CurrentEpoch, encode_mark(&self.mark), ticket);
+                replace(FileId::AcceptedEpoch, encode_epoch(*epoch));
                 true
             }
             Write::CurrentEpoch(epoch) => {
-                // All that was written before is durable by now.
-                let (last, doubt) = (self.log.last(), Doubt::Nothing);
-                self.mark = EpochMark { epoch: *epoch, last, doubt, ..self.mark };
-                replace(FileId::CurrentEpoch, encode_mark(&self.mark), ticket);
+                replace(FileId::CurrentEpoch, encode_epoch(*epoch));
                 true
             }
         };
@@ -120,14 +94,9 @@ impl Storage {
         waits
     }
 
-    /// Whether this is what the peer waits for; and if so, whether the disk has done all of it.
-    pub(super) fn written(&mut self, ticket: u64, out: &mut Vec<Output>) -> Option<bool> {
-        self.writing.take_if(|writing| *writing == ticket)?;
-        let Some(to) = self.cutting.take() else { return Some(true) };
-        let ticket = self.ticket();
-        let waits = self.log.truncate(to, ticket, out);
-        self.writing = waits.then_some(ticket);
-        Some(!waits)
+    /// Whether this is what the peer waits for.
+    pub(super) fn written(&mut self, ticket: u64) -> bool {
+        self.writing.take_if(|writing| *writing == ticket).is_some()
     }
 
     /// Another state is in the place of the one that a snapshot is being written of: together they would be

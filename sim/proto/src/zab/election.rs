@@ -4,7 +4,7 @@
 //! promises on disk; so datagrams may be lost, and a peer may decide for one that does not lead.
 
 use super::message::{Notification, Stand, Vote};
-use super::{Doubt, Out, Output, Peer, PeerConfig, Role, State, Timer};
+use super::{Out, Output, Peer, PeerConfig, Role, State, Timer};
 use crate::server::ServerId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,8 +60,7 @@ impl Peer {
     fn own_vote(&self) -> Option<Vote> {
         let vote =
             Vote { epoch: self.storage.current_epoch(), zxid: self.history.last(), leader: self.config.id };
-        // Who has lost something has no claim. It asks, as an observer does.
-        (self.config.votes() && self.storage.doubt() != Doubt::Everything).then_some(vote)
+        self.config.votes().then_some(vote)
     }
 
     fn notification(&self) -> Notification {
@@ -107,7 +106,7 @@ impl Peer {
 
     fn weigh(&mut self, from: ServerId, notification: Notification, out: Out<'_>) {
         let Some(vote) = notification.vote else {
-            // An observer asks, or who has lost its history.
+            // An observer asks.
             self.forget_decision(from);
             return self.notify(from, out);
         };

@@ -53,8 +53,6 @@ pub struct Ghost {
     pub acknowledged_early: BTreeSet<(ServerId, Zxid)>,
     /// Who has promised an epoch that was not on its disk.
     pub promised_early: BTreeSet<(ServerId, u32)>,
-    /// Whose disks have lost something that no peer is to blame for, until they have it again.
-    pub spoiled: BTreeSet<ServerId>,
     /// Which planted bugs have made a difference.
     pub deviated: BTreeSet<Mutant>,
     /// How often what had been kept was changed, and not only added to.
@@ -100,14 +98,6 @@ impl Ghost {
         (disk.log, disk.current_epoch, disk.writing) = (log, peer.current_epoch(), None);
         self.rewritten(id);
         self.show(id, peer.history().base());
-    }
-
-    /// A peer's disk has lost something, and the peer is about to start from what is left. What is asked of a disk is
-    /// not asked of this one until its peer has taken an epoch with its history; what is asked of the ensemble is.
-    pub fn spoil(&mut self, id: ServerId) {
-        self.spoiled.insert(id);
-        self.most_delivered.remove(&id);
-        self.rewrites.0 += 1;
     }
 
     /// A peer is down, and this is what it would find. Nobody has to tell: what a crash left of the write under
@@ -226,10 +216,7 @@ impl Ghost {
                 self.rewritten(id);
             }
             Some(Write::AcceptedEpoch(epoch)) => disk.accepted_epoch = epoch,
-            Some(Write::CurrentEpoch(epoch)) => {
-                disk.current_epoch = epoch;
-                self.spoiled.remove(&id);
-            }
+            Some(Write::CurrentEpoch(epoch)) => disk.current_epoch = epoch,
             None => {}
         }
     }

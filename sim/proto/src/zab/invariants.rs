@@ -314,14 +314,12 @@ pub fn delivered_stands(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     })
 }
 
-/// What stands is on the disks of a quorum, each transaction of it, or was on those that are spoiled since.
+/// What stands is on the disks of a quorum, each transaction of it.
 pub fn committed_is_on_a_quorum(peers: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     let Some(peer) = peers.first() else { return Ok(()) };
     let count = ghost.committed.len();
     let quorum_has = |has: &dyn Fn(&[Arc<Txn>]) -> bool| {
-        let has = |server: &ServerId, log: &[Arc<Txn>]| has(log) || ghost.spoiled.contains(server);
-        let have =
-            ghost.disks.iter().filter(|(server, disk)| has(server, &disk.log)).map(|(server, _)| *server);
+        let have = ghost.disks.iter().filter(|(_, disk)| has(&disk.log)).map(|(server, _)| *server);
         peer.config().is_quorum(&have.collect())
     };
     if quorum_has(&|log| log.len() >= count && log.iter().zip(ghost.committed.values()).all(|(a, b)| a == b))
@@ -337,8 +335,7 @@ pub fn committed_is_on_a_quorum(peers: &[&Peer], ghost: &Ghost) -> Result<(), St
 /// Who has taken an epoch for its own, on disk, has everything on disk that stood before it was promised, and its
 /// first history once it is established. Votes and leaders are judged by that.
 pub fn epoch_has_history(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
-    let whole = ghost.disks.iter().filter(|(server, _)| !ghost.spoiled.contains(server));
-    whole.into_iter().try_for_each(|(server, disk)| {
+    ghost.disks.iter().try_for_each(|(server, disk)| {
         let mut log = disk.log.iter();
         let stood = ghost.stood.get(&disk.current_epoch).copied().unwrap_or(Zxid::ZERO);
         let mut stands = ghost.committed.range(..=stood).map(|(_, txn)| txn);

@@ -2,7 +2,7 @@
 
 use super::broadcast::Flight;
 use super::message::{LinkId, Packet};
-use super::{Doubt, Note, Out, Output, Peer, Role, State, Violation, Write};
+use super::{Note, Out, Output, Peer, Role, State, Violation, Write};
 use crate::mutant::Mutant;
 use crate::server::ServerId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -22,8 +22,6 @@ pub(super) struct Leader {
     told: BTreeMap<ServerId, u32>,
     /// Who has promised to follow in this epoch. Stays true when they are gone.
     promised: BTreeSet<ServerId>,
-    /// Who has not that, or has lost something that it had, by their own word. Likewise.
-    doubtful: BTreeMap<ServerId, Doubt>,
     /// Who has the history and the epoch on disk. Likewise.
     synced: BTreeSet<ServerId>,
     /// What is proposed and not committed, in order.
@@ -104,7 +102,6 @@ impl Leader {
             waited: 0,
             told: BTreeMap::from([(me, accepted_epoch)]),
             promised: BTreeSet::new(),
-            doubtful: BTreeMap::new(),
             synced: BTreeSet::new(),
             in_flight: VecDeque::new(),
             learners: BTreeMap::new(),
@@ -166,8 +163,8 @@ impl Peer {
                 self.greeted(link, peer, accepted_epoch, out);
                 Ok(())
             }
-            (Packet::AckEpoch { current_epoch, last, doubt }, Progress::Invited) => {
-                self.epoch_acknowledged(link, peer, (current_epoch, last), doubt, out);
+            (Packet::AckEpoch { current_epoch, last }, Progress::Invited) => {
+                self.epoch_acknowledged(link, peer, (current_epoch, last), out);
                 Ok(())
             }
             (Packet::FollowerInfo { .. } | Packet::AckEpoch { .. }, _) => Err(Violation::State),
@@ -262,21 +259,12 @@ impl Peer {
         for link in leader.learners_in(|stage| stage == Progress::Greeted) {
             self.invite(link, out);
         }
-        let doubt = self.storage.doubt();
-        self.promised(me, doubt, out);
+        self.promised(me, out);
     }
 
     /// A peer has promised to follow, this one maybe.
-    fn promised(&mut self, peer: ServerId, doubt: Doubt, out: Out<'_>) {
-        let leader = self.leader();
-        match doubt {
-            Doubt::Nothing => {
-                leader.promised.insert(peer);
-            }
-            Doubt::TheEnd | Doubt::Everything => {
-                leader.doubtful.insert(peer, doubt);
-            }
-        }
+    fn promised(&mut self, peer: ServerId, out: Out<'_>) {
+        self.leader().promised.insert(peer);
         self.discover(out);
     }
 
@@ -317,7 +305,6 @@ impl Peer {
         link: LinkId,
         peer: ServerId,
         (current_epoch, last): (Option<u32>, Zxid),
-        doubt: Doubt,
         out: Out<'_>,
     ) {
         self.set_progress(link, Progress::Promised { last });
@@ -329,16 +316,12 @@ impl Peer {
         if stage >= Stage::Synchronizing {
             return self.synchronize(link, last, out);
         }
-        if self.config.is_voter(peer) && doubt == Doubt::Everything {
-            // There is nothing that it could be ahead by. That it has promised before matters as little.
-            return self.promised(peer, doubt, out);
-        }
         let (true, Some(current_epoch)) = (self.config.is_voter(peer), current_epoch) else { return };
         if self.is_behind(current_epoch, last) && !self.leads_behind(last, out) {
             // This history may lack what stands. Its owner is the one to lead.
             return self.leave(out);
         }
-        self.promised(peer, doubt, out);
+        self.promised(peer, out);
     }
 
     /// Whether a follower has more of the history than this peer.
@@ -346,26 +329,11 @@ impl Peer {
         (current_epoch, last) > (self.storage.current_epoch(), self.history.last())
     }
 
-    /// Whether what stands is known to those who have promised, for which it must be on one of their disks.
-    ///
-    /// What stands was on a quorum's disks, and a quorum of disks is not spoiled (or nothing helps). So it is on a
-    /// disk of any quorum that is in no doubt. Without one, all must be heard: then a quorum that is not spoiled is
-    /// among those who have not lost anything for certain, and what stands is on one of their disks.
-    fn knows_what_stands(&self, leader: &Leader) -> bool {
-        let lost = |peer: &ServerId| leader.doubtful.get(peer) == Some(&Doubt::Everything);
-        let mut heard: BTreeSet<ServerId> = leader.promised.clone();
-        heard.extend(leader.doubtful.keys());
-        let may_have_all = heard.iter().filter(|peer| !lost(peer)).copied().collect();
-        self.config.is_quorum(&leader.promised)
-            || self.config.voters.is_subset(&heard) && self.config.is_quorum(&may_have_all)
-    }
-
     /// With a quorum's promises nothing more can stand that this peer does not have: its history is the epoch's.
     fn discover(&mut self, out: Out<'_>) {
         let config = self.config.clone();
         let State::Leading(leader) = &self.state else { return };
-        let is_told = self.knows_what_stands(leader);
-        if !is_told && !config.deviates(Mutant::LeadsWithoutPromises, out) {
+        if !config.is_quorum(&leader.promised) && !config.deviates(Mutant::LeadsWithoutPromises, out) {
             return;
         }
         let leader = self.leader();

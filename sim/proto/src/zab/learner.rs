@@ -221,8 +221,8 @@ impl Peer {
 
     fn acknowledge_epoch(&mut self, current_epoch: Option<u32>, out: Out<'_>) {
         self.learner().phase = Phase::Promised;
-        let (last, doubt) = (self.history.last(), self.storage.doubt());
-        self.send_leader(Packet::AckEpoch { current_epoch, last, doubt }, out);
+        let last = self.history.last();
+        self.send_leader(Packet::AckEpoch { current_epoch, last }, out);
     }
 
     fn follow_plan(&mut self) -> Result<(), Violation> {

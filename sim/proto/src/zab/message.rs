@@ -1,6 +1,5 @@
 //! What peers say to each other: notifications while they look for a leader, packets over a learner's link.
 
-use super::Doubt;
 use crate::server::ServerId;
 use crate::txn::Txn;
 use std::fmt;
@@ -84,8 +83,8 @@ pub enum Packet {
     /// Leader: follow me in this epoch.
     LeaderInfo { epoch: u32 },
     /// Learner: I do, and this is my history. Without `current_epoch` the promise had been given before and
-    /// does not count again. With a doubt it counts only where it cannot matter what is missing.
-    AckEpoch { current_epoch: Option<u32>, last: Zxid, doubt: Doubt },
+    /// does not count again.
+    AckEpoch { current_epoch: Option<u32>, last: Zxid },
     /// Leader: your history begins mine; the rest of it follows.
     Diff,
     /// Leader: cut your log behind this transaction; the rest of mine follows.

@@ -73,24 +73,6 @@ pub struct RecoveredHistory {
     pub base: Zxid,
     /// The transactions behind it, ascending.
     pub log: Vec<Arc<Txn>>,
-    /// Whether there was more.
-    pub doubt: Doubt,
-}
-
-/// Whether a disk has everything that its peer has ever acknowledged.
-///
-/// Who is in doubt keeps its promises, and nothing else of it counts: neither its history nor that it lacks
-/// something. It is over when the peer has a leader's history on disk, with that leader's epoch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Doubt {
-    /// It has.
-    #[default]
-    Nothing,
-    /// The end of the log could not be read. Either a crash came in the midst of a write, and nothing is missing;
-    /// or what was acknowledged has rotten since. Nobody can tell.
-    TheEnd,
-    /// Something is missing that was durable.
-    Everything,
 }
 
 /// A transaction that has no place in the order yet. The leader gives it one.
@@ -265,7 +247,7 @@ impl Peer {
         let disk = config.starts_from(disk, &mut out);
         let history = History::new(disk.base, disk.log);
         let mut peer = Peer {
-            storage: Storage::new(disk.accepted_epoch, disk.current_epoch, disk.doubt, &history),
+            storage: Storage::new(disk.accepted_epoch, disk.current_epoch, &history),
             committed: history.base(),
             delivered: history.base(),
             history,

@@ -65,7 +65,7 @@ fn deliver_all(mut peer: Peer) -> Peer {
 
 /// A peer that has logged these behind what is on its disk.
 pub(super) fn with_undurable(mut peer: Peer, more: &[(u32, u32)]) -> Peer {
-    let storage = Storage::new(0, 0, crate::zab::Doubt::Nothing, &peer.history);
+    let storage = Storage::new(0, 0, &peer.history);
     txns(more).into_iter().for_each(|txn| peer.history.append(txn));
     peer.storage = storage;
     peer

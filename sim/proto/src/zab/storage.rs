@@ -1,6 +1,6 @@
 //! What a peer has on its disk, and what is on the way there, one write at a time.
 
-use super::{Doubt, History, Output, Snapshot};
+use super::{History, Output, Snapshot};
 use crate::txn::Txn;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,8 +31,6 @@ pub(super) struct Storage {
     accepted_epoch: u32,
     /// On disk. current_epoch <= accepted_epoch
     current_epoch: u32,
-    /// Whether the log lacks what it had. Over when an epoch's history is on disk.
-    doubt: Doubt,
     /// The log is on disk up to here. durable <= history.last()
     durable: Zxid,
     /// The write under way.
@@ -44,12 +42,11 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    pub(super) fn new(accepted_epoch: u32, current_epoch: u32, doubt: Doubt, history: &History) -> Storage {
+    pub(super) fn new(accepted_epoch: u32, current_epoch: u32, history: &History) -> Storage {
         Storage {
             // A promise is on disk before anything of its epoch is, so it is never the older one.
             accepted_epoch: accepted_epoch.max(current_epoch).max(history.last().epoch()),
             current_epoch,
-            doubt,
             durable: history.last(),
             writing: None,
             queue: VecDeque::new(),
@@ -63,10 +60,6 @@ impl Storage {
 
     pub(super) fn current_epoch(&self) -> u32 {
         self.current_epoch
-    }
-
-    pub(super) fn doubt(&self) -> Doubt {
-        self.doubt
     }
 
     /// The log is on disk up to here, so this is what may be acknowledged and delivered.
@@ -119,10 +112,7 @@ impl Storage {
             Write::Truncate { to: _ } => {}
             Write::Restart(snapshot) => self.durable = snapshot.zxid,
             Write::AcceptedEpoch(epoch) => self.accepted_epoch = *epoch,
-            Write::CurrentEpoch(epoch) => {
-                self.current_epoch = *epoch;
-                self.doubt = Doubt::Nothing;
-            }
+            Write::CurrentEpoch(epoch) => self.current_epoch = *epoch,
         }
     }
 }
@@ -169,7 +159,7 @@ mod tests {
 
     #[test]
     fn one_write_at_a_time_in_the_order_they_were_decided() {
-        let mut storage = Storage::new(0, 0, Doubt::Nothing, &history((0, 0), &[]));
+        let mut storage = Storage::new(0, 0, &history((0, 0), &[]));
         let mut out = Vec::new();
         storage.push(Write::Append(vec![txn((1, 1))]));
         storage.flush(&mut out);

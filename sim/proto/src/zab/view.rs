@@ -3,7 +3,7 @@
 use super::broadcast::Flight;
 use super::leader::{Progress, Stage};
 use super::message::{LinkId, Vote};
-use super::{Doubt, History, Peer, PeerConfig, Role, State, Violation, Write};
+use super::{History, Peer, PeerConfig, Role, State, Violation, Write};
 use crate::server::ServerId;
 use crate::txn::Txn;
 use std::collections::BTreeSet;
@@ -44,11 +44,6 @@ impl Peer {
     /// The newest epoch whose history this peer has, on disk.
     pub fn current_epoch(&self) -> u32 {
         self.storage.current_epoch()
-    }
-
-    /// Whether its disk lacks what it has acknowledged.
-    pub fn doubt(&self) -> Doubt {
-        self.storage.doubt()
     }
 
     /// What it is to its owner.

@@ -269,7 +269,7 @@ fn the_fuzzy_case_is_reached() {
     rig.call(client, set("/a", "late")).unwrap();
     rig.call(client, Request::Delete { path: "/c".into(), version: -1 }).unwrap();
     rig.advance(100);
-    let snapshot = rig.disk.files().into_iter().find_map(|(file, bytes)| match file {
+    let snapshot = rig.disk.files().into_iter().rev().find_map(|(file, bytes)| match file {
         FileId::Snapshot(_) => Some(zk_proto::snapshot::load(&bytes).expect("complete")),
         _ => None,
     });

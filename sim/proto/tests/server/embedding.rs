@@ -148,12 +148,12 @@ fn much_data_begins_a_snapshot_as_many_transactions_do() {
     ask(&mut rig, conn, 1, create("/a", CreateMode::Persistent));
     rig.settle();
     rig.advance(100);
-    assert_eq!(snapshots(&rig), 0);
+    assert_eq!(snapshots(&rig), 1, "that of nothing");
     let set = Request::SetData { path: "/a".into(), data: Data::from(&*"x".repeat(1000)), version: -1 };
     ask(&mut rig, conn, 2, set);
     rig.settle();
     rig.advance(100);
-    assert_eq!(snapshots(&rig), 1);
+    assert_eq!(snapshots(&rig), 2);
 }
 
 #[test]

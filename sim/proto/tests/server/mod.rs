@@ -12,10 +12,12 @@
 //! | `robust` | whatever a client says, the server goes on |
 //! | `crash` | crashes at every disk operation; snapshots compared with trees that never crashed |
 //! | `bytes` | what bit rot and torn tails do to logs and snapshots |
+//! | `damaged` | the same damages that were done to the files of a real ZooKeeper |
 
 mod bytes;
 mod client;
 mod crash;
+mod damaged;
 mod disk;
 mod driver;
 mod embedding;

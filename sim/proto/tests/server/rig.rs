@@ -394,7 +394,7 @@ impl Rig {
                 }
                 Output::Note(Note::Applied(txn)) => self.applied.push(txn.zxid),
                 Output::Note(Note::Zab(_) | Note::Writes(_) | Note::Written) => {}
-                Output::Note(Note::Restored(_) | Note::Spoiled(_))
+                Output::Note(Note::Restored(_))
                 | Output::Notify { .. }
                 | Output::SendPeer { .. }
                 | Output::Dial { .. }

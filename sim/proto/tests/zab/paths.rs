@@ -61,27 +61,6 @@ fn the_longest_history_leads_whatever_its_id() {
     rig.wait(|rig| machine(rig, 2) == zxids(&[(1, 1)]));
 }
 
-/// Its epoch claims a history that it has no more. Who has yet to take that epoch would choose it, and cut what stands.
-#[test]
-fn who_has_lost_its_history_votes_for_nobody() {
-    let mut rig = Rig::serving(3, 0, |_| {});
-    rig.propose(2);
-    rig.quiet().unwrap();
-    (1..=3).for_each(|server| rig.kill(server));
-    for server in 1..=3 {
-        rig.node(ServerId(server)).write(Write::AcceptedEpoch(2));
-    }
-    // As a new leader dies that has taken its epoch, and nobody else has.
-    rig.node(ServerId(3)).write(Write::CurrentEpoch(2));
-    rig.node(ServerId(3)).lose();
-    rig.ghost.spoil(ServerId(3));
-    (1..=3).for_each(|server| rig.revive(server));
-    rig.serve().unwrap();
-    for server in 1..=3 {
-        assert_eq!(machine(&rig, server), zxids(&[(1, 1), (1, 2)]));
-    }
-}
-
 #[test]
 fn half_of_the_voters_are_no_quorum() {
     for voters in [2, 4] {

@@ -10,7 +10,7 @@ use zk_proto::server::ServerId;
 use zk_proto::txn::TxnBody;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification, Packet, Stand, Vote};
-use zk_proto::zab::{Doubt, Draft, Event, Output, Peer, PeerConfig, RecoveredHistory, Timer, invariants};
+use zk_proto::zab::{Draft, Event, Output, Peer, PeerConfig, RecoveredHistory, Timer, invariants};
 
 pub type Link = links::Link<Inbox<Packet>>;
 
@@ -419,6 +419,5 @@ impl Rig {
 
 /// The disk of a server that is switched on for the first time.
 fn empty() -> RecoveredHistory {
-    let (base, log, doubt) = (Zxid::ZERO, Vec::new(), Doubt::Nothing);
-    RecoveredHistory { accepted_epoch: 0, current_epoch: 0, base, log, doubt }
+    RecoveredHistory::default()
 }

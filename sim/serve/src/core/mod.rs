@@ -300,7 +300,7 @@ impl Core {
                 Output::Note(Note::Zab(note)) => self.noted(now, id, note),
                 Output::Note(Note::Applied(txn)) => self.applied(now, id, &txn),
                 Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
-                Output::Note(Note::Writes(_) | Note::Written | Note::Spoiled(_)) => {}
+                Output::Note(Note::Writes(_) | Note::Written) => {}
                 Output::Notify { to, notification } => self.notify(now, id, to.0, notification),
                 Output::SendPeer { link, message } => self.send_to_peer(now, id, link, message),
                 Output::Dial { to } => self.dial(now, id, to.0),

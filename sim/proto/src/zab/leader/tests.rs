@@ -64,11 +64,7 @@ fn a_leader_that_is_behind_a_follower_gives_up_before_anything_is_decided() {
     let ahead = |current_epoch, last: (u32, u32)| {
         let mut peer = discovering(&[(1, 1), (1, 2)]);
         let last = Zxid::new(last.0, last.1);
-        let out = receive(
-            &mut peer,
-            LINK,
-            Packet::AckEpoch { current_epoch: Some(current_epoch), last, doubt: Doubt::Nothing },
-        );
+        let out = receive(&mut peer, LINK, Packet::AckEpoch { current_epoch: Some(current_epoch), last });
         has_left(&peer, &out)
     };
     assert!(ahead(1, (1, 3)) && ahead(2, (1, 1)));
@@ -78,19 +74,11 @@ fn a_leader_that_is_behind_a_follower_gives_up_before_anything_is_decided() {
 #[test]
 fn a_promise_that_was_given_before_does_not_count_again() {
     let mut peer = discovering(&[]);
-    receive(
-        &mut peer,
-        LINK,
-        Packet::AckEpoch { current_epoch: None, last: Zxid::ZERO, doubt: Doubt::Nothing },
-    );
+    receive(&mut peer, LINK, Packet::AckEpoch { current_epoch: None, last: Zxid::ZERO });
     assert_eq!(peer.leads(), None);
     step(&mut peer, Event::Unlinked { link: LINK });
     greet(&mut peer, LinkId(2), 0);
-    receive(
-        &mut peer,
-        LinkId(2),
-        Packet::AckEpoch { current_epoch: Some(0), last: Zxid::ZERO, doubt: Doubt::Nothing },
-    );
+    receive(&mut peer, LinkId(2), Packet::AckEpoch { current_epoch: Some(0), last: Zxid::ZERO });
     assert_eq!(peer.leads(), Some(1));
 }
 
@@ -108,7 +96,7 @@ fn broadcasting() -> Peer {
     let mut peer = leading(3, 2, &[(1, 1)]);
     greet(&mut peer, LINK, 1);
     let last = Zxid::new(1, 1);
-    receive(&mut peer, LINK, Packet::AckEpoch { current_epoch: Some(1), last, doubt: Doubt::Nothing });
+    receive(&mut peer, LINK, Packet::AckEpoch { current_epoch: Some(1), last });
     receive(&mut peer, LINK, Packet::AckNewLeader { epoch: 2 });
     let sample = txn((1, 1));
     let draft = Draft {
@@ -156,7 +144,7 @@ fn an_acknowledgement_of_what_was_trimmed_away_meanwhile_is_legal() {
 #[test]
 fn an_epoch_behind_the_last_is_not_chosen() {
     let mut peer = looking(3, &[]);
-    peer.storage = crate::zab::storage::Storage::new(u32::MAX, 0, Doubt::Nothing, &peer.history);
+    peer.storage = crate::zab::storage::Storage::new(u32::MAX, 0, &peer.history);
     peer.lead(&mut Vec::new());
     greet(&mut peer, LINK, 0);
     assert!(matches!(&peer.state, State::Leading(leader) if leader.stage == Stage::Gathering));
@@ -168,7 +156,7 @@ fn an_acknowledgement_before_the_history_is_acknowledged_is_illegal() {
         let mut peer = leading(3, 2, &[(1, 1)]);
         greet(&mut peer, LINK, 1);
         let last = Zxid::ZERO;
-        receive(&mut peer, LINK, Packet::AckEpoch { current_epoch: Some(1), last, doubt: Doubt::Nothing });
+        receive(&mut peer, LINK, Packet::AckEpoch { current_epoch: Some(1), last });
         peer
     };
     violates(&mut synchronizing(), Packet::Ack { zxid: Zxid::new(1, 1) }, Violation::Ack);
@@ -179,11 +167,7 @@ fn an_acknowledgement_before_the_history_is_acknowledged_is_illegal() {
 fn a_packet_that_comes_in_the_wrong_state_is_illegal() {
     violates(&mut broadcasting(), Packet::FollowerInfo { accepted_epoch: 1 }, Violation::State);
     let last = Zxid::ZERO;
-    violates(
-        &mut broadcasting(),
-        Packet::AckEpoch { current_epoch: None, last, doubt: Doubt::Nothing },
-        Violation::State,
-    );
+    violates(&mut broadcasting(), Packet::AckEpoch { current_epoch: None, last }, Violation::State);
     violates(&mut broadcasting(), Packet::Commit { zxid: Zxid::new(2, 1) }, Violation::Message);
 }
 
@@ -200,30 +184,4 @@ fn a_vote_counts_for_the_round_it_was_given_in() {
     // A vote of an earlier round is answered and not counted.
     let out = step(&mut peer, said(4));
     assert!(matches!(&out[..], [Output::Notify { to: ServerId(3), .. }]), "{out:?}");
-}
-
-/// Server 1 comes as well, and promises with this doubt.
-fn joined_by_another(peer: &mut Peer, doubt: Doubt) {
-    let link = LinkId(2);
-    step(peer, Event::Accepted { link, from: ServerId(1) });
-    receive(peer, link, Packet::FollowerInfo { accepted_epoch: 0 });
-    receive(peer, link, Packet::AckEpoch { current_epoch: Some(0), last: Zxid::ZERO, doubt });
-}
-
-#[test]
-fn who_is_in_doubt_counts_only_where_everybody_is_heard() {
-    let may_lead = |doubts: [Doubt; 2]| {
-        let mut peer = discovering(&[]);
-        let packet = Packet::AckEpoch { current_epoch: Some(0), last: Zxid::ZERO, doubt: doubts[0] };
-        receive(&mut peer, LINK, packet);
-        let by_one = peer.leads().is_some();
-        joined_by_another(&mut peer, doubts[1]);
-        (by_one, peer.leads().is_some())
-    };
-    assert_eq!(may_lead([Doubt::Nothing, Doubt::TheEnd]), (true, true));
-    assert_eq!(may_lead([Doubt::TheEnd, Doubt::TheEnd]), (false, true));
-    assert_eq!(may_lead([Doubt::Everything, Doubt::TheEnd]), (false, true));
-    assert_eq!(may_lead([Doubt::Everything, Doubt::Nothing]), (false, true));
-    // Who has lost something for certain leaves one of three, which is no quorum.
-    assert_eq!(may_lead([Doubt::Everything, Doubt::Everything]), (false, false));
 }

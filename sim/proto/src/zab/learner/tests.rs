@@ -1,9 +1,9 @@
 //! What a learner makes of what its leader says, packet by packet.
 
 use super::*;
+use crate::zab::Event;
 use crate::zab::message::{Notification, Stand, Vote};
 use crate::zab::sample::{looking, txn};
-use crate::zab::{Doubt, Event};
 
 const LINK: LinkId = LinkId(1);
 
@@ -123,16 +123,12 @@ fn a_promise_of_the_same_epoch_is_told_apart() {
         current_epoch: 1,
         base: Zxid::ZERO,
         log: vec![txn((1, 1))],
-        doubt: Doubt::Nothing,
     };
     peer = Peer::start(peer.config().clone(), recovered).0;
     let mut again = greeting(1, &[(1, 1)]);
     again.storage = peer.storage;
     let out = receive(&mut again, Packet::LeaderInfo { epoch: 2 });
-    assert!(says(
-        &out,
-        Packet::AckEpoch { current_epoch: None, last: Zxid::new(1, 1), doubt: Doubt::Nothing }
-    ));
+    assert!(says(&out, Packet::AckEpoch { current_epoch: None, last: Zxid::new(1, 1) }));
 }
 
 #[test]
