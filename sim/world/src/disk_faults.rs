@@ -78,7 +78,9 @@ impl World<'_> {
                 self.note(Place::Server(id), &What::Lacks { last: found.last() });
                 self.judge.fails(Assumption::DiskIntact);
             }
-            (Ok(_), Ok(_)) => self.once("a server lacked nothing though its disk had rotten"),
+            (Ok(_), Ok(_)) => {
+                self.once("a server lacked nothing though its disk had rotten");
+            }
             (Err(error), _) => {
                 let what = format!("s{id} starts, though {error}");
                 self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what);
@@ -115,6 +117,10 @@ impl World<'_> {
         let best = found.into_iter().max_by_key(|(_, found)| (found.current_epoch, found.last()));
         let Some((mut files, found)) = best else { return };
         files.insert(FileId::AcceptedEpoch, encode_epoch(accepted));
+        if id >= self.scenario.servers {
+            // An observer has nothing that may not stand yet: nobody would have it cut that.
+            cut(&mut files, self.knowledge.committed);
+        }
         self.once("a server that stayed out was given another's files");
         self.note(Place::Server(id), &What::NewDisk { last: found.last() });
         let host = self.host(id);
@@ -169,6 +175,15 @@ impl World<'_> {
                 _ => (below / 2 + nth % 2).min(below - 1),
             }
         }
+    }
+}
+
+/// Cuts everything behind `to` from logs that are as they were written.
+fn cut(files: &mut Files, to: Zxid) {
+    for (_, bytes) in files.iter_mut().filter(|(file, _)| matches!(file, FileId::Log(_))) {
+        let ends = log::scan(bytes).map_or(Vec::new(), |scan| scan.ends);
+        let end = ends.iter().rev().find(|(zxid, _)| *zxid <= to).map_or(0, |(_, end)| *end);
+        bytes.truncate(end as usize);
     }
 }
 
