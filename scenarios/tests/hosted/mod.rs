@@ -484,10 +484,10 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
         ),
         (
             "lock.py",
-            "p2 was told at 9.862 s that its session is dead, and had another since 10.003 s; the servers ended it at 12.703 s.",
+            "p2.1 was told at 32.560 s that its session is dead, and had another since 34.846 s; the servers ended it at 37.407 s.",
         ),
         ("locking_queue.py", "It printed a traceback at 3.446 s: kazoo.exceptions.ConnectionLoss"),
-        ("party.py", "__party__ went at 14.537 s, as a former session of p1 ended"),
+        ("party.py", "__party__ went at 16.001 s, as a former session of p1 ended"),
         (
             "plain_queue.py",
             "p4 asked at 7.196 s: 'delete /queue/entry-100-0000000004': done, and the answer is",

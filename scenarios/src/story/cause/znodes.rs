@@ -87,11 +87,13 @@ impl Search<'_> {
     pub(super) fn twin(&mut self, path: &str) {
         let Some(made) = self.past.last(path, Changed::Made) else { return };
         let name = |path: &str| zk_api::sequence_of(path).map(|_| path[..path.len() - 10].to_owned());
-        let others = self.past.before(made.line);
+        // Both may have been made in the same instant, which is one line.
+        let others = self.past.before(made.line + 1);
         let other = others.changes().rev().find(|other| {
-            other.kind == Changed::Made && other.owner == made.owner && name(other.path) == name(path)
+            let is_like = other.owner == made.owner && name(other.path) == name(path);
+            other.kind == Changed::Made && is_like && other.path != path
         });
-        if let Some(other) = other.filter(|other| other.path != path) {
+        if let Some(other) = other {
             self.follow(other.line, 0);
             self.why.push(format!("{} {}.", other.path, self.gone_or_made(&other)));
         }
