@@ -202,6 +202,13 @@ impl Judge {
         if let Some((path, _)) = nodes.iter().find(|(_, owner)| who.may_go(*owner)) {
             return Err(format!("{path} may go by itself: its client is gone, or says nothing"));
         }
+        if let Some((path, actor)) =
+            nodes.iter().find_map(|(path, owner)| Some((path, who.is_beside(*owner)?)))
+        {
+            return Err(format!(
+                "{path} is of a session that {actor} opened before its former one had ended, and what it is for is not known"
+            ));
+        }
         Ok(Rest { unfinished: who.waiting(), nodes, sessions: who.open() })
     }
 

@@ -14,6 +14,9 @@ pub(super) struct Who {
     waiting: BTreeSet<(ActorId, Text)>,
     /// Who has entered or begun something, and not left or ended it.
     midst: BTreeSet<(ActorId, Text)>,
+    /// Lives that began beside a former one of the same client, whose session had not ended, and have begun nothing
+    /// themselves. Either the client uses both sessions, or it has given up the former one and goes on.
+    beside: BTreeSet<ActorId>,
     /// Whose code has come to its end, in this order.
     finished: Vec<(ActorId, End)>,
     /// Whose process is gone. Their sessions may live on for a while.
@@ -37,6 +40,7 @@ impl Default for Who {
             lives: BTreeMap::new(),
             waiting: BTreeSet::new(),
             midst: BTreeSet::new(),
+            beside: BTreeSet::new(),
             finished: Vec::new(),
             gone: BTreeSet::new(),
             heard: Instant::now(),
@@ -100,12 +104,21 @@ impl Who {
         let lives = self.lives.entry(process).or_default();
         let life = u8::try_from(*lives).map_err(|_| format!("client {process} has had 256 lives"))?;
         *lives += 1;
-        Ok(ActorId { process, life, thread: 0 })
+        let actor = ActorId { process, life, thread: 0 };
+        let former = ActorId { life: life.saturating_sub(1), ..actor };
+        if life > 0 && !self.has_finished(former) && !self.gone.contains(&former) && self.has_session(former)
+        {
+            self.beside.insert(actor);
+        }
+        Ok(actor)
     }
 
     /// Takes note of what somebody is about.
     pub(super) fn hears(&mut self, actor: ActorId, what: &Observation) {
         let about = (actor, what.subject().clone());
+        if matches!(what, Observation::Attempts { .. } | Observation::Begins { .. }) {
+            self.beside.remove(&actor.main());
+        }
         match what {
             Observation::Attempts { .. } => {
                 self.waiting.insert(about);
@@ -178,6 +191,12 @@ impl Who {
         })
     }
 
+    /// Whose this session is, if what that one is about was said with another session, or by another.
+    pub(super) fn is_beside(&self, session: SessionId) -> Option<ActorId> {
+        let actor = self.sessions.get(&session)?.actor?;
+        self.beside.contains(&actor).then_some(actor)
+    }
+
     fn forget(&mut self, actor: ActorId) {
         self.waiting.retain(|(other, _)| other.main() != actor);
         self.midst.retain(|(other, _)| other.main() != actor);
@@ -230,5 +249,44 @@ impl Who {
     pub(super) fn names(&self) -> BTreeMap<String, String> {
         let named = self.sessions.iter().filter_map(|(id, session)| Some((id, session.actor?)));
         named.map(|(id, actor)| (id.to_string(), actor.to_string())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: &str = "/lock";
+
+    /// Client 0 asks for a lock with its session 1, and says this with its session 2.
+    fn two_sessions(former_ends: bool, says: &Observation) -> (Vec<ActorId>, Option<ActorId>) {
+        let mut who = Who::default();
+        let mut actors = Vec::new();
+        let attempts = Observation::Attempts { lock: PATH.into() };
+        for (id, what) in [(1, &attempts), (2, says)] {
+            who.opened(SessionId::new(id), Duration::from_secs(4));
+            let actor = who.actor(SessionId::new(id), Some(0), &mut |_, _| ()).expect("it may speak");
+            who.hears(actor, what);
+            actors.push(actor);
+            if former_ends && id == 1 {
+                who.closed(SessionId::new(id), true);
+            }
+        }
+        (actors, who.is_beside(SessionId::new(2)))
+    }
+
+    #[test]
+    fn of_a_session_beside_a_living_one_nobody_knows_what_it_is_about_until_it_begins_something() {
+        let attempts = Observation::Attempts { lock: PATH.into() };
+        let granted = Observation::Granted { lock: PATH.into(), node: "/lock/a".into(), token: None };
+        let lives = |lives: [u8; 2]| lives.map(|life| ActorId { process: 0, life, thread: 0 }).to_vec();
+        assert_eq!(two_sessions(true, &granted), (lives([0, 0]), None), "a session that was renewed");
+        let second = lives([0, 1])[1];
+        assert_eq!(
+            two_sessions(false, &granted),
+            (lives([0, 1]), Some(second)),
+            "it goes on, or both are used"
+        );
+        assert_eq!(two_sessions(false, &attempts), (lives([0, 1]), None), "both are used");
     }
 }
