@@ -58,10 +58,11 @@ fn verdicts(
             verdict.meter = (share != [0, 0]).then_some(share);
             vec![Cell::from(&result.name).about(&result.about), verdict, count(result.tested).into()]
         };
-        Group::new([head, "verdict", "tested"], results.iter().map(row).collect())
+        let mut group = Group::new([head, "verdict", "tested"], results.iter().map(row).collect());
+        group.notes = results.iter().filter_map(|result| excuse(&result.name, &result.assumptions)).collect();
+        group
     };
-    let mut owed = group("promise", &promises.iter().collect::<Vec<_>>());
-    owed.notes = promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions)).collect();
+    let owed = group("promise", &promises.iter().collect::<Vec<_>>());
     let is_broken =
         |result: &PromiseResult| matches!(result.verdict, Verdict::Broken | Verdict::BrokenAsExpected);
     let (broken, others): (Vec<_>, Vec<_>) = invariants.iter().partition(|result| is_broken(result));
