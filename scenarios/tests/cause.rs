@@ -90,7 +90,8 @@ fn of_many_who_are_woken_it_is_told_what_they_watched_and_what_changed() {
     // One change wakes p3 at one server, and p0 at another after the znode was made again.
     let both = zoocheck("replay lock/simple --seed 3 --redraws 0 --promise one-woken-per-deletion").stdout;
     let lines = both.split_whitespace().collect::<Vec<_>>().join(" ");
-    let again = "p3 exists /lock/holder (watch): it is there #s p2 create /lock/holder (ephemeral): done #s p0 exists";
+    let again =
+        "p3 exists /lock/holder (watch): it is there # p2 create /lock/holder (ephemeral): done # p0 exists";
     assert!(has(&lines, "(set from # s to # s)") && has(&lines, again), "{both}");
     let ran = zoocheck("check queue/herd");
     let text: Vec<&str> = ran.stdout.lines().map(str::trim).collect();

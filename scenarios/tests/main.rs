@@ -22,6 +22,7 @@ mod new;
 mod observe;
 mod outsiders;
 mod own_recipe;
+mod pages;
 mod report;
 mod serve;
 mod service;

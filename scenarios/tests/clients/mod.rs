@@ -3,6 +3,7 @@
 //! A client that is not installed here is skipped with a line that says so; with `ZOOCHECK_NO_SKIP` set, as in CI,
 //! that is a failure.
 
+use crate::common::needs;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -69,24 +70,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
 
-/// Says that something is skipped, and why; where nothing may be skipped, fails.
-fn skip(why: &str) {
-    assert!(std::env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
-    eprintln!("skipped: {why}");
-}
-
-/// The Python that has kazoo, and what kazoo's own tests need, if there is one.
 fn python() -> Option<String> {
-    let python = std::env::var("ZOOCHECK_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let found =
-        Command::new(&python).args(["-c", "import kazoo, objgraph, pytest"]).stderr(Stdio::null()).status();
-    if found.is_ok_and(|status| status.success()) {
-        return Some(python);
-    }
-    skip(&format!(
-        "{python} has no kazoo; `pip install` requirements.txt, and ZOOCHECK_PYTHON names the Python that has it"
-    ));
-    None
+    needs::python("kazoo, objgraph, pytest")
 }
 
 /// Runs a script of this folder; gives what it printed.
@@ -184,7 +169,7 @@ fn zookeepers_own_client_finds_what_it_finds_on_zookeeper() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sim/conform/real-zookeeper");
     let check = Command::new(&script).arg("check").output().expect("the script runs");
     if !check.status.success() {
-        return skip(String::from_utf8_lossy(&check.stdout).trim());
+        return needs::skip(String::from_utf8_lossy(&check.stdout).trim());
     }
     let served = Served::start("500");
     let ask = |arguments: &[&str]| {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+pub mod needs;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -4,30 +4,14 @@
 //! failure.
 #![cfg(all(feature = "serve", feature = "live"))]
 
-use crate::common::{Ran, command, ran};
+use crate::common::{Ran, command, needs, ran};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use zoocheck::reports::DriveReport;
 
-/// The Python that has kazoo and pytest, if there is one.
 fn python() -> Option<String> {
-    let python = std::env::var("ZOOCHECK_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let found = Command::new(&python).args(["-c", "import kazoo, pytest"]).stderr(Stdio::null()).status();
-    if found.is_ok_and(|status| status.success()) {
-        return Some(python);
-    }
-    skip(&format!(
-        "{python} has no kazoo or no pytest; `pip install` tests/clients/requirements.txt, and ZOOCHECK_PYTHON names \
-         the Python that has them"
-    ));
-    None
-}
-
-/// Says that something is skipped, and why; where nothing may be skipped, fails.
-fn skip(why: &str) {
-    assert!(std::env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
-    eprintln!("skipped: {why}");
+    needs::python("kazoo, pytest")
 }
 
 fn host() -> PathBuf {
@@ -91,7 +75,7 @@ fn curator() -> Option<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/hosted/java/curator");
     let check = Command::new(&script).arg("check").output().expect("the script runs");
     if !check.status.success() {
-        skip(String::from_utf8_lossy(&check.stdout).trim());
+        needs::skip(String::from_utf8_lossy(&check.stdout).trim());
         return None;
     }
     Some(script.display().to_string())

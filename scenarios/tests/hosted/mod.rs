@@ -5,24 +5,13 @@
 
 mod programs;
 
+use crate::common::needs;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-/// The Python that has kazoo and greenlet, if there is one.
 fn python() -> Option<String> {
-    let python = std::env::var("ZOOCHECK_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let found = Command::new(&python).args(["-c", "import kazoo, greenlet"]).stderr(Stdio::null()).status();
-    if found.is_ok_and(|status| status.success()) {
-        return Some(python);
-    }
-    let why = format!(
-        "{python} has no kazoo or no greenlet; `pip install` tests/clients/requirements.txt, and ZOOCHECK_PYTHON names \
-         the Python that has them"
-    );
-    assert!(std::env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
-    eprintln!("skipped: {why}");
-    None
+    needs::python("kazoo, greenlet")
 }
 
 fn host() -> PathBuf {
@@ -409,7 +398,7 @@ fn a_barrier_that_falls_and_sharers_that_never_meet_do_not_hold_and_one_that_is_
         ),
         (
             &host().join("examples"),
-            "read_write_lock.py:worker --promises shared-lock=/lock --seeds 60",
+            "read_write_lock.py:worker --promises shared-lock=/lock --seeds 60 --set servers=1 --set observers=0",
             0,
             "every promise held",
         ),

@@ -16,11 +16,13 @@
 //! | `choices` | the one stream of choices |
 //! | `recorded` | [`Recorded`]: choices as a scenario file holds them |
 //! | `world` | the loop |
-//! | `queue`, `clock`, `disk`, `network`, `links` | what the loop owns: small, and ignorant of each other |
+//! | `queue`, `clock`, `network` | what the loop owns, beside the cluster: small, and ignorant of each other |
+//! | `disk_faults` | disks that rot, fail and fill up, and whom that excuses |
 //! | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
 //! | `ensemble` | what goes from server to server, who leads, and what must hold among them |
 //! | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
 //! | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the world |
+//! | `other_time` | work in another time, to find code that reads the operating system's clocks |
 //! | `tasks` | which of the ready tasks runs, and when |
 //! | `hosted` | client processes that are programs of others |
 //! | `nemesis` | does the faults of the schedule |

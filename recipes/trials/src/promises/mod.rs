@@ -1,6 +1,6 @@
-//! The promises there are, one file each.
+//! The promises there are, in one file each, or in one for a family that shares code.
 //!
-//! Each is set up for one lock: the path of the znode that stands for it, or that holds its contenders.
+//! Each is set up for one znode: that which stands for a lock or a barrier, or holds the contenders or items.
 //! Sessions are known from [`Fact::SessionOpened`](crate::event::Fact::SessionOpened): an engine must tell it for every
 //! actor, or every other session is taken for an administrator's.
 

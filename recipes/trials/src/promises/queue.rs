@@ -226,7 +226,7 @@ impl TakenOnce {
 impl Promise for TakenOnce {
     fn terms(&self) -> Terms {
         Terms::of("taken-once")
-            .about("Nothing is taken twice: not at all, or not while its taker lives, as is declared.")
+            .about("No payload is taken twice: not at all, or not while its taker lives, as is declared.")
             .tested_when("An item that was put is taken.")
     }
 

@@ -13,6 +13,7 @@
 //! | `connect` | connections come and go, sessions open and move |
 //! | `request` | requests take their places in their session's order, and are answered |
 //! | `storage` | what is written to the disk: log, epochs, snapshots |
+//! | `sync` | what a leader waits for before it answers a sync |
 //! | `upkeep` | timers |
 //! | `frame` | how long a message is on ZooKeeper's wire |
 //! | `deviate` | what bugs that are planted need |

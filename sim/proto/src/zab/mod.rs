@@ -17,6 +17,7 @@
 //! | `history` | the log in memory |
 //! | `deviate` | what bugs that are planted need |
 //! | `storage` | what is on disk, and in which order it gets there |
+//! | `aside` | what is kept beside a value and makes no two of it that are the same |
 //! | `view` | what can be seen of a peer from outside |
 //! | [`ghost`], [`invariants`] | what must always hold, over all peers and all that ever happened |
 //!
