@@ -33,17 +33,17 @@ pub struct CheckReport {
     pub limits: Limits,
     /// The answer.
     pub verdict: Judgement,
-    /// In which description of an ensemble: `Service`, one tree of which clients' views may lag.
+    /// The description of an ensemble that this holds in: `Service`, one tree behind which clients' views may lag.
     pub holds_in: String,
-    /// What ran out, if anything did, also where something was broken by then; why, if it is undecided for another reason;
-    /// what the code does, if it is not determined.
+    /// What ran out, if anything did, even if something was broken by then; the reason, if it is undecided for another
+    /// one; or what the code does, if it is not determined.
     pub ran_out: Option<String>,
     /// Whether every state within the bounds was explored.
     pub exhaustive: bool,
-    /// Of a program: what its host determines in one way, where there are others.
+    /// For a program: what its host always decides one way, where there are others.
     #[serde(default)]
     pub left_out: Option<String>,
-    /// What comes in some of its ways only, where everything else was explored.
+    /// What was explored in only some of its ways, while everything else was explored.
     #[serde(default)]
     pub partly: Option<String>,
     /// The one promise that was asked about; `null` if all were.
@@ -56,6 +56,9 @@ pub struct CheckReport {
     pub states: u64,
     /// Transitions taken.
     pub transitions: u64,
+    /// For a program: through how many different histories of inputs its lives were taken.
+    #[serde(default)]
+    pub histories: Option<u64>,
     /// The longest of the shortest paths.
     pub depth: u32,
     /// The promise that was broken.
@@ -66,12 +69,12 @@ pub struct CheckReport {
     pub wall_seconds: f64,
     /// What the recipe promises, in the trial's order.
     pub promises: Vec<CheckedPromise>,
-    /// What the search watches whatever the recipe: that nothing panics, spins, goes round for ever, or lies to it.
-    /// Nobody counts how often; what is not broken is `held`, or `never-tested` if it was not looked for.
+    /// What the search watches for every recipe: that nothing panics, spins, livelocks, or lies to it. Tests of these
+    /// are not counted: what is not broken is `held`, or `never-tested` if it was not looked for.
     pub watched: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,
-    /// What was typed, where a command has made it; never saved.
+    /// The command that was typed, if one made the report; never saved.
     #[serde(skip)]
     pub command: Option<String>,
     /// Ways to break promises as pictures, for its page; never saved.
@@ -94,7 +97,7 @@ pub enum Judgement {
 }
 
 impl Judgement {
-    /// The same in the words of a sweep.
+    /// The same as an answer, such as a sweep has.
     pub fn answer(self) -> Answer {
         match self {
             Judgement::Holds => Answer::Held,
@@ -161,13 +164,13 @@ pub struct How {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// After so long.
+    /// After this many seconds.
     pub time_seconds: Option<f64>,
-    /// After so many unique states.
+    /// After this many unique states.
     pub max_states: Option<u64>,
-    /// Once the process held so many bytes in memory.
+    /// Once the process held this many bytes in memory.
     pub max_memory: Option<u64>,
-    /// So many steps from the start.
+    /// At this many steps from the start.
     pub max_depth: Option<u32>,
 }
 
@@ -207,8 +210,8 @@ pub struct Path {
     /// The steps that matter for that, by their numbers from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matters: Vec<u32>,
-    /// From which of them on, counted from 1, nothing avoids the break any more; 0 for from the start. Missing where that was
-    /// not found out.
+    /// The step, counted from 1, from which on nothing avoids the break; 0 if that is so from the start. Missing if
+    /// this was not found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inevitable_from: Option<u32>,
     /// One line a step, from the start.

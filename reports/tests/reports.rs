@@ -182,6 +182,7 @@ fn check() -> CheckReport {
         next: None,
         states: 10,
         transitions: 20,
+        histories: None,
         depth: 2,
         promise: Some("exclusion".into()),
         steps: path.steps.clone(),

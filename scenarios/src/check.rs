@@ -71,8 +71,10 @@ pub(crate) fn explored(
     let owed: Vec<&str> = trial.owed().iter().map(|promise| promise.name()).collect();
     let config = &CheckConfig { other_time: other_time(), ..config.clone() };
     let check = zk_model::check(trial.clone(), config, progress);
-    let left_out = trial.programs().map(|programs| programs.left_out().to_owned());
-    (CheckReport { left_out, ..report(what, &trial.about, &owed, config, &check) }, check)
+    let programs = trial.programs();
+    let left_out = programs.as_ref().map(|programs| programs.left_out().to_owned());
+    let histories = programs.and_then(|programs| programs.histories());
+    (CheckReport { left_out, histories, ..report(what, &trial.about, &owed, config, &check) }, check)
 }
 
 /// A way to break a promise, drawn: the promise's name, and whether it was owed there.
@@ -139,6 +141,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         next: (check.verdict == Verdict::Holds).then(|| ladder::next(what, about, config)).flatten(),
         states: check.states,
         transitions: check.transitions,
+        histories: None,
         depth: check.depth,
         promise,
         steps: steps.unwrap_or_default(),

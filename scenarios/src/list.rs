@@ -13,6 +13,7 @@ use zk_trials::trial::Trial;
 struct Listing {
     schema: &'static str,
     trials: Vec<Listed>,
+    programs: Vec<ListedProgram>,
     scenarios: Vec<ListedScenario>,
 }
 
@@ -23,6 +24,14 @@ struct Listed {
     source: &'static str,
     breaks: Option<zk_reports::Catalogued>,
     promises: Vec<ListedPromise>,
+}
+
+/// A program that is built in.
+#[derive(Serialize)]
+struct ListedProgram {
+    name: &'static str,
+    summary: &'static str,
+    owes: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -41,11 +50,11 @@ struct ListedScenario {
 
 /// Names everything, or tells all about one trial.
 pub(crate) fn list(zoo: &Zoo, only: Option<&Arc<Trial>>, format: Format) -> Result<Answer, BadInput> {
-    let (trials, scenarios) = match only {
-        Some(trial) => (vec![listed(trial)], Vec::new()),
-        None => (zoo.trials().iter().map(listed).collect(), scenarios()),
+    let (trials, programs, scenarios) = match only {
+        Some(trial) => (vec![listed(trial)], Vec::new(), Vec::new()),
+        None => (zoo.trials().iter().map(listed).collect(), programs(), scenarios()),
     };
-    let listing = Listing { schema: "zoocheck-list/1", trials, scenarios };
+    let listing = Listing { schema: "zoocheck-list/1", trials, programs, scenarios };
     print(&match (format, only) {
         (Format::Json, _) => to_json(&listing),
         (Format::Human, None) => all(&listing, paint()),
@@ -69,6 +78,18 @@ fn listed(trial: &Arc<Trial>) -> Listed {
         breaks: crate::zoo::catalogued(&about),
         promises: promises.collect(),
     }
+}
+
+#[cfg(feature = "run")]
+fn programs() -> Vec<ListedProgram> {
+    let all = zk_hosted::EXAMPLES.iter();
+    let listed = |it: &zk_hosted::Example| (it.name, it.summary(), it.option("--promises"));
+    all.map(listed).map(|(name, summary, owes)| ListedProgram { name, summary, owes }).collect()
+}
+
+#[cfg(not(feature = "run"))]
+fn programs() -> Vec<ListedProgram> {
+    Vec::new()
 }
 
 /// The scenario files of the working directory: here, or where the repository keeps them.
@@ -106,6 +127,12 @@ fn all(listing: &Listing, paint: Paint) -> String {
         };
         let _ = writeln!(out, "{:width$}{}", trial.name, wrapped(trial.summary, width));
         let _ = writeln!(out, "{:width$}{}", "", wrapped(&expected, width));
+    }
+    let _ = writeln!(out, "\n{}", paint.strong("programs (Python with kazoo)"));
+    let width = listing.programs.iter().map(|program| program.name.len()).max().unwrap_or(0) + 2;
+    for program in &listing.programs {
+        let text = format!("{} Owes {}.", program.summary, program.owes.join(", "));
+        let _ = writeln!(out, "{:width$}{}", program.name, wrapped(&text, width));
     }
     let _ = writeln!(out, "\n{}", paint.strong("promises"));
     let mut promises: Vec<&ListedPromise> = Vec::new();

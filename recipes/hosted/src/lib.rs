@@ -10,11 +10,13 @@
 //! | `watch` | ends workers that do not answer |
 //! | `hosts` | [`Hosts`]: the workers of one program, which are used again |
 //! | `python` | the host for Python, and how it is started |
+//! | `examples` | [`EXAMPLES`]: kazoo's recipes as programs that are built in |
 //! | `memory` | what a program does at the end of each history of what it was told |
 //! | `actor` | a program as code over `ZooKeeper`, for engines that explore |
 //! | `trial` | [`hosted`]: a program on trial |
 
 mod actor;
+mod examples;
 mod frame;
 mod hosts;
 mod memory;
@@ -23,5 +25,6 @@ mod trial;
 mod watch;
 mod worker;
 
+pub use examples::{EXAMPLES, Example};
 pub use hosts::{Hosts, Limits, Start};
 pub use trial::hosted;

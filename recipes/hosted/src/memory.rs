@@ -75,6 +75,10 @@ impl Programs for Memory {
         self.fault.get().cloned()
     }
 
+    fn histories(&self) -> Option<u64> {
+        Some(self.known().all.len() as u64)
+    }
+
     fn left_out(&self) -> &'static str {
         crate::actor::LEFT_OUT
     }

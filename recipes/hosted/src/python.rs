@@ -1,6 +1,6 @@
 //! The host for Python, and how it is started.
 
-use crate::{Hosts, Limits, Start};
+use crate::{Example, Hosts, Limits, Start};
 
 /// The modules of the host. A worker is told them: nothing need be installed.
 const MODULES: [(&str, &str); 9] = [
@@ -21,8 +21,23 @@ const LOADER: &str = include_str!("../python/zoocheck_host/loader.py");
 impl Hosts {
     /// A function of a Python file, `lock.py:worker`.
     pub fn python(python: &str, program: &str, limits: Limits) -> Result<Hosts, String> {
-        let mut preamble = format!("{}\n", MODULES.len()).into_bytes();
-        for (name, text) in MODULES {
+        Hosts::with(python, program, None, limits)
+    }
+
+    /// A program that is built in.
+    pub fn example(python: &str, example: &Example, limits: Limits) -> Result<Hosts, String> {
+        Hosts::with(python, example.program, Some(("built_in", example.text)), limits)
+    }
+
+    fn with(
+        python: &str,
+        program: &str,
+        built_in: Option<(&str, &str)>,
+        limits: Limits,
+    ) -> Result<Hosts, String> {
+        let modules: Vec<(&str, &str)> = MODULES.into_iter().chain(built_in).collect();
+        let mut preamble = format!("{}\n", modules.len()).into_bytes();
+        for (name, text) in modules {
             preamble.extend(format!("{name} {}\n{text}", text.len()).into_bytes());
         }
         // Sets of texts come in an order that depends on it: in the same one everywhere, unless somebody wants another.

@@ -1,7 +1,7 @@
 //! Programs in the place of actors: clients that others wrote, in other languages, stepped like any state machine.
 //!
-//! A program says bytes of ZooKeeper's own protocol, and knows no time but what it is told. Who starts it, and where, is
-//! not known here: [`Programs`] is implemented by whoever does.
+//! A program exchanges bytes of ZooKeeper's own protocol, and knows no time but what it is told. How and where it is
+//! started is not known here: whoever starts programs implements [`Programs`].
 
 use crate::event::{ActorId, End, Observation};
 use std::fmt::Debug;
@@ -11,13 +11,18 @@ pub trait Programs: Debug + Send + Sync {
     /// Starts one. The error is a line that names the program and says what is wrong with it.
     fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, Step), String>;
 
-    /// What one did wrong where it ran as [code](crate::trial::Code::Programs), which cannot tell: a line that names it. No
-    /// verdict is to come of such a search.
+    /// What a program did wrong while it ran as [code](crate::trial::Code::Programs), which cannot report it itself: a
+    /// line that names the program. A search in which this happens must give no verdict.
     fn fault(&self) -> Option<String> {
         None
     }
 
-    /// What is taken in one way where they run as such code, and could be otherwise.
+    /// How many different histories of inputs a search has taken programs through, if that is counted.
+    fn histories(&self) -> Option<u64> {
+        None
+    }
+
+    /// What always goes one way when programs run as such code, and could go otherwise.
     fn left_out(&self) -> &'static str {
         ""
     }

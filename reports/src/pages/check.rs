@@ -26,7 +26,12 @@ impl Report for CheckReport {
             report.promise.as_deref(),
             &report.pictures,
         ));
-        page.extend(explored(report.states, report.transitions, wall(report.wall_seconds)));
+        let took = wall(report.wall_seconds);
+        let took = match report.histories {
+            Some(histories) => format!("{} different histories of inputs, {took}", count(histories)),
+            None => took,
+        };
+        page.extend(explored(report.states, report.transitions, took));
         let all: Vec<&str> = never_tested(report).collect();
         // What was asked, and explored to the end, is answered below.
         page.extend(

@@ -25,8 +25,8 @@ use zk_world::MOST_CLIENTS;
 
 const EPILOGUE: &str = "\
 WHAT is a recipe (lock), a variant of it (lock/simple), a scenario file (*.toml), or, for
-run, replay, shrink and check, a program that is hosted as it is (lock.py:worker, with
-kazoo).
+run, replay, shrink, check and mutate, an unmodified program: kazoo/lock, which is built
+in, or lock.py:worker, a function in a file of yours.
 
 Exit status:
   0  every promise held

@@ -1,18 +1,24 @@
-//! Programs of others as WHAT: `lock.py:worker`, and what is owed of them.
+//! Programs of others as WHAT: `lock.py:worker`, and what is owed of them; `kazoo/lock`, which is built in.
 
 use crate::BadInput;
 use std::sync::Arc;
-use zk_hosted::{Hosts, Limits, hosted};
+use zk_hosted::{Example, Hosts, Limits, hosted};
 use zk_trials::promises::Owed;
 use zk_trials::trial::Trial;
 
 /// Whether WHAT stands for a program.
 pub(crate) fn is_program(what: &str) -> bool {
-    what.rsplit_once(':').is_some_and(|(file, _)| file.ends_with(".py"))
+    Example::find(what).is_some() || what.rsplit_once(':').is_some_and(|(file, _)| file.ends_with(".py"))
 }
 
 /// Starts a program, to see that it can be.
 pub(crate) fn program(what: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
+    if let Some(example) = Example::find(what) {
+        return match promises.first() {
+            Some(owed) => Err(says_itself(what, owed)),
+            None => built_in(example),
+        };
+    }
     if promises.is_empty() {
         return Err(BadInput::new(format!(
             "{what}: say what is owed of it: --promises KIND=PATH, such as fair-lock=/lock"
@@ -20,9 +26,30 @@ pub(crate) fn program(what: &str, promises: &[String]) -> Result<Arc<Trial>, Bad
     }
     let owed = Owed::parse(promises.iter().map(String::as_str));
     let owed = owed.map_err(|why| BadInput::new(format!("--promises: {why}")))?;
-    let python = std::env::var("ZOOCHECK_PYTHON").ok().or_else(beside).unwrap_or_else(|| "python3".into());
-    let hosts = Hosts::python(&python, what, Limits::default()).map_err(BadInput::new)?;
+    let hosts = Hosts::python(&python(), what, Limits::default()).map_err(BadInput::new)?;
     Ok(Arc::new(hosted(what, Arc::new(hosts), owed)))
+}
+
+/// That what is owed was said of something that has promises of its own.
+pub(crate) fn says_itself(what: &str, owed: &str) -> BadInput {
+    BadInput::new(format!(
+        "--promises {owed}: {what} says itself what it owes; this is for programs of your own"
+    ))
+}
+
+/// Starts one of those that are built in, which owes what the head of its file says.
+fn built_in(example: &Example) -> Result<Arc<Trial>, BadInput> {
+    let owed = example.option("--promises");
+    let owed = Owed::parse(owed.into_iter()).expect("a test reads it");
+    let hosts = Hosts::example(&python(), example, Limits::default()).map_err(BadInput::new)?;
+    let mut trial = hosted(example.name, Arc::new(hosts), owed);
+    let set = example.option("--set").into_iter();
+    trial.scenario = set.filter_map(|assignment| assignment.split_once('=')).collect();
+    Ok(Arc::new(trial))
+}
+
+fn python() -> String {
+    std::env::var("ZOOCHECK_PYTHON").ok().or_else(beside).unwrap_or_else(|| "python3".into())
 }
 
 /// The Python of the virtual environment that this command is installed in, if it is: active or not, as scripts do.

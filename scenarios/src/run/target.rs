@@ -1,6 +1,6 @@
 //! What is to be run.
 
-use super::program::{is_program, program};
+use super::program::{is_program, program, says_itself};
 use crate::zoo::{is_file, shell_word};
 use crate::{BadInput, Zoo};
 use std::sync::Arc;
@@ -233,9 +233,7 @@ fn find(zoo: &Zoo, name: &str, promises: &[String]) -> Result<Arc<Trial>, BadInp
         return program(name, promises);
     }
     if let Some(owed) = promises.first() {
-        return Err(BadInput::new(format!(
-            "--promises {owed}: {name} is no program, and says itself what it owes"
-        )));
+        return Err(says_itself(name, owed));
     }
     match zoo.find(name) {
         Err(_) if name == super::requests::NAME => Ok(Arc::new(super::requests())),

@@ -170,6 +170,7 @@ fn a_search_of_kazoos_lock_comes_to_its_end_and_to_the_same_one_with_another_has
     let report = searched(&host().join("examples"), "1", &words);
     assert_eq!(report["verdict"], "holds", "{report:#}");
     assert!(report["states"].as_u64() > Some(1_000), "{report:#}");
+    assert!(report["histories"].as_u64() > Some(100), "{report:#}");
     assert!(
         report["left_out"].as_str().expect("words").starts_with("one order of its threads"),
         "{report:#}"
@@ -178,7 +179,7 @@ fn a_search_of_kazoos_lock_comes_to_its_end_and_to_the_same_one_with_another_has
         assert!(promise["tested"].as_u64() > Some(0), "{promise}");
     }
     let other = searched(&host().join("examples"), "2", &words);
-    for key in ["verdict", "states", "transitions", "depth", "promises"] {
+    for key in ["verdict", "states", "transitions", "histories", "depth", "promises"] {
         assert_eq!(report[key], other[key], "{key}");
     }
 }
@@ -327,7 +328,7 @@ fn what_cannot_be_loaded_is_told_of_before_anything_runs() {
         ),
         ("empty.py:worker", "empty.py:worker: say what is owed of it: --promises KIND=PATH"),
         ("empty.py:worker --promises lock", "--promises: 'lock': expected KIND=PATH"),
-        ("lock --promises lock=/lock", "--promises lock=/lock: lock is no program"),
+        ("lock --promises lock=/lock", "--promises lock=/lock: lock says itself what it owes"),
     ] {
         for command in ["run", "replay --seed 1", "shrink --seed 1 -o out.toml", "check", "mutate"] {
             let output = zoocheck(folder.path(), "0", &format!("{command} {words}"));
@@ -450,6 +451,35 @@ fn a_shrunk_run_of_a_program_is_shown_again_by_the_command_that_is_printed() {
     let output = zoocheck(folder.path(), "0", again);
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.code() == Some(1) && stdout.contains("BROKEN no-failure"), "{stdout}");
+}
+
+/// They are the files of the folder of examples, so a seed is the same run by either name.
+#[test]
+fn kazoos_recipes_are_built_in_and_each_of_them_runs() {
+    if python().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for example in zk_hosted::EXAMPLES {
+        let output = zoocheck(folder.path(), "0", &format!("run {} --seeds 1", example.name));
+        assert_ne!(output.status.code(), Some(2), "{}: {output:?}", example.name);
+    }
+    let built_in = zoocheck(folder.path(), "0", &format!("replay kazoo/counter --seed 0 {ALONE}"));
+    let words = format!("replay counter.py:worker --promises counter=/counter --seed 0 {ALONE}");
+    let file = zoocheck(&host().join("examples"), "0", &words);
+    let digest = |output: &Output| {
+        let text = String::from_utf8_lossy(&output.stdout);
+        text.lines().last().and_then(|line| line.strip_prefix("digest ")).expect("a digest").to_owned()
+    };
+    assert_eq!(digest(&built_in), digest(&file));
+    let searched = searched(folder.path(), "0", &format!("kazoo/counter {CALM}"));
+    assert_eq!(searched["verdict"], "holds", "{searched:#}");
+    let output = zoocheck(folder.path(), "0", "run kazoo/lock --promises lock=/lock");
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(2) && line.contains("kazoo/lock says itself what it owes"),
+        "{line}"
+    );
 }
 
 /// Each row of defects in KAZOO.md is a run that anybody can see again.

@@ -1,6 +1,7 @@
 """The program: loaded once, and run anew in each life."""
 
 import asyncio
+import importlib.util
 import os
 import platform
 import struct
@@ -31,8 +32,13 @@ class Program:
         self.path, self.function = path, function
         self.folder = os.path.dirname(os.path.abspath(path))
         sys.path.insert(0, self.folder)
-        with open(path, "rb") as file:
-            self.code = compile(file.read(), path, "exec")
+        built_in = importlib.util.find_spec("zoocheck_host.built_in")
+        if built_in is None:
+            with open(path, "rb") as file:
+                source = file.read()
+        else:
+            source = built_in.loader.get_source(built_in.name)
+        self.code = compile(source, path, "exec")
         self.loaded()
         self.modules = set(sys.modules)
 
