@@ -30,50 +30,52 @@ pub struct CheckConfig {
     pub keys: bool,
     /// Audit checkpoints: the same key and input must give the same step. A failed audit is a verdict.
     pub audit: bool,
-    /// What replays again in another time, and thereby tells whether code looks at a clock that no model has. `None` where
+    /// Replays code at another time, which tells whether the code looks at a clock that no model has. `None` where
     /// nothing can change what such clocks show.
     pub other_time: Option<OtherTime>,
     /// Actors write to the outside resource inside the critical section.
     pub effects: bool,
-    /// A sync may leave a view where it is, as that of a leader does which asks nobody: of one that is deposed and
-    /// does not know it, and of one whose own tree is behind. Released versions do so, and no recipe may rely on more:
-    /// on unless asked otherwise. It makes no difference where [`Bounds::lag`] is 0.
+    /// A sync may leave a view where it is, as happens with a leader that asks nobody: one that does not know it was
+    /// deposed, or one whose own tree lags. Released versions do so, and no recipe may rely on more. On by default. It
+    /// makes no difference where [`Bounds::lag`] is 0.
     pub lying_syncs: bool,
-    /// A client that looks for a server may be told that its session is dead, which lives on until it expires: by a
-    /// leader that is deposed and does not know it, or by a server, be it the only one, which has decided on the end and
-    /// has not written it yet. Each counts as an expiry. On unless asked otherwise.
+    /// A client that looks for a server may be told that its session is dead although it lives on until it expires: by
+    /// a leader that does not know it was deposed, or by a server, even the only one, that has decided on the end but
+    /// has not written it yet. Each such answer counts as an expiry. On by default.
     pub false_ends: bool,
-    /// An administrator may delete or set znodes of the trial's setup, too, and not only those below.
+    /// An administrator may also delete or set the znodes of the trial's setup, not only those below them.
     pub admin_parents: bool,
-    /// Number every transaction, as ZooKeeper does, and not only those whose number can matter. A search whose code reads
-    /// the number of a zxid does so in any case.
+    /// Number every transaction, as ZooKeeper does, and not only those whose number can matter. A search does so in any
+    /// case if its code reads the number of a zxid.
     pub true_zxids: bool,
-    /// Take states for one whose znodes' zxids have the same order, however often their parent's children have
-    /// changed: without it, no recipe that creates again and again ever comes back to where it was. Not sound for
-    /// one that makes sequential znodes, nor for what remembers numbers: such a check never holds, and judges nothing but what
-    /// goes round, which is tried by the numbers themselves. Off unless asked for; a search that runs out is followed by one.
+    /// Merge states in which the znodes' zxids have the same order, however often their parents' children have changed:
+    /// without this, a recipe that creates again and again never comes back to where it was. Not sound for recipes that
+    /// make sequential znodes, nor for code that remembers numbers: such a check never holds, and judges only cycles,
+    /// which are tried with the numbers themselves. Off by default; a search that runs out is followed by one with this
+    /// on.
     pub ranks: bool,
-    /// Of two guids, that which was given later is the lower one as a text. Where code is given any, a search that holds is
-    /// followed by one with this on; not where symmetry is reduced, which tells no names apart.
+    /// Of two guids, the one given later is the lower as a text. If code is given any guids, a search that holds is
+    /// followed by one with this on, except under symmetry reduction, which tells no names apart.
     pub guids_fall: bool,
     /// Which search.
     pub engine: Engine,
-    /// Search until this promise is broken, whatever else is, and say what became of it; without a name, until the one
-    /// breaks that the trial is known to break, or any.
+    /// Search until this promise is broken, whatever else breaks, and say what became of it; with `None`, until the
+    /// promise breaks that the trial is known to break, or else any.
     pub promise: Option<String>,
-    /// Look for livelocks once everything is explored. It takes our own search, no symmetry, and for each free
-    /// transition six bytes; of more than 67 million none is recorded, and nothing is said of livelocks.
+    /// Look for livelocks once everything is explored. This takes our own search without symmetry, and six bytes for
+    /// each free transition; if there are more than 67 million, they are not recorded, and nothing is said of
+    /// livelocks.
     pub livelock: bool,
-    /// Find out from which step of a counterexample on its promise is broken whatever comes, by looking at so many states
-    /// behind one step at most. Our own search alone.
+    /// Find out from which step of a counterexample on its promise is broken whatever comes, by looking at no more than
+    /// this many states after one step. Only in our own search.
     pub inevitable_within: Option<usize>,
-    /// Give up after so long.
+    /// Give up after this time.
     pub time_limit: Option<Duration>,
-    /// Give up after so many states.
+    /// Give up after this many states.
     pub max_states: Option<u64>,
-    /// Give up once the process holds so many bytes in memory. Our own search alone.
+    /// Give up once the process holds this many bytes in memory. Only in our own search.
     pub max_memory: Option<u64>,
-    /// Go no deeper.
+    /// Go no deeper than this many steps.
     pub max_depth: Option<u32>,
     /// Give up as soon as somebody sets this.
     pub stop: Option<Arc<AtomicBool>>,
@@ -99,7 +101,7 @@ pub enum Engine {
     Stateright,
 }
 
-/// How far a search is.
+/// How far a search has got.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Unique states so far.
@@ -127,11 +129,11 @@ pub struct Check {
     pub promises: Vec<PromiseReport>,
     /// How often each interesting case was reached: budget used up, answer lost, … (`sometimes`).
     pub sometimes: Vec<(&'static str, u64)>,
-    /// What the actors have read that is varied only where it is read.
+    /// Of the things that are varied only if they are read, those that the actors have read.
     pub reads: Vec<&'static str>,
-    /// What was taken in some of its ways where the world has more, though all that the search has was explored.
+    /// What was explored in only some of the ways that the world has, although the search explored all that it has.
     pub partly: Option<&'static str>,
-    /// What it took.
+    /// How long it took.
     pub wall: Duration,
 }
 
@@ -144,10 +146,10 @@ pub enum Verdict {
     /// This promise was broken, in so many steps: the one that the search was for, if it was, or else the one that
     /// took the fewest, unless one was asked for. Others may be too; see `promises`.
     Violated { promise: String, steps: u32 },
-    /// The search was cut short: by what.
+    /// The search was cut short; `ran_out` says by what.
     Undecided { ran_out: String },
-    /// The code does not do the same when it is given the same again: by a clock, or by the order of a hash table. Nothing
-    /// can be said of it.
+    /// The code does not do the same when it is given the same again, because of a clock or the order of a hash table.
+    /// Nothing can be said of it.
     NotDetermined { what: String },
 }
 
@@ -162,7 +164,8 @@ pub struct PromiseReport {
     pub broken: Option<Counterexample>,
     /// The shortest way to break it where an assumption did not hold.
     pub excused: Option<Counterexample>,
-    /// Why it was not looked for, and nothing is known of it; or where it was looked for, if it was put to the test.
+    /// Why it was not looked for, so that nothing is known of it; or, if it was put to the test, where it was looked
+    /// for.
     pub unchecked: Option<String>,
 }
 
@@ -193,7 +196,7 @@ pub struct Counterexample {
 }
 
 impl CheckConfig {
-    /// A full search within these bounds: memory, keys and their audit on, every reduction off, no limit.
+    /// A full search within these bounds: memo, keys and their audit on, every reduction off, no limit.
     pub fn new(bounds: Bounds) -> CheckConfig {
         CheckConfig {
             bounds,
@@ -225,10 +228,10 @@ impl CheckConfig {
 /// What a turn of a recipe that never ends breaks, or a look of a promise.
 const EVERY_STEP_ENDS: &str = "every-step-ends";
 
-/// Explores a trial, and tells of a turn of its code that does not end: of a search of our own, as stateright's has threads
-/// that nobody can look at. `progress` is called now and then, by our own search alone.
+/// Explores a trial, and reports a turn of its code that does not end. It does so only in our own search, as
+/// stateright's has threads that nobody can look at. `progress` is called now and then, only by our own search.
 ///
-/// Panics if `config` asks for a promise that nobody makes.
+/// Panics if `config` asks for a promise that the trial does not have.
 pub fn check(trial: Arc<Trial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
     let (started, pulse, last) = (Instant::now(), Pulse::default(), Arc::new(Mutex::new(None)));
     let (given, told) = ((trial.clone(), config.clone(), pulse.clone()), last.clone());

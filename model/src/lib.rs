@@ -9,22 +9,22 @@
 //! | `model` | [`RecipeModel`](model::RecipeModel): the state machine, put together of the parts below |
 //! | `state`, `actions` | a state, and what can happen in it, always in the same order |
 //! | `process` | actors as histories of their inputs, replayed; steps remembered, checkpoints audited |
-//! | `tasks`, `timers` | the tasks of a process, and which of them are ready; which of its timers may be over first |
+//! | `tasks`, `timers` | the tasks of a process, and which of them are ready; which of its timers may fire first |
 //! | `replay_runtime`, `client`, `probe` | what an actor sees of the model, and what it waits for |
 //! | `link` | a process with its connection: what it sent, what comes to it, what it believes |
 //! | `service` | the ensemble: one real tree, sessions, watches, views that lag |
 //! | `accept` | whether `service` allows what clients saw in a recorded run |
-//! | `reads`, `orders` | what is varied only where somebody reads it; the order of names in lists |
-//! | `message` | what travels between them |
+//! | `reads`, `orders` | values that are varied only if somebody reads them; the order of names in lists |
+//! | `message` | what travels between processes and the ensemble |
 //! | `monitors` | promises as part of a state |
 //! | `symmetry` | states that differ only in which process is which |
 //! | `digest`, `memo` | digests of 128 bits, and what is remembered by them |
 //! | `search`, `tree` | our own breadth-first search, and the states it has found |
-//! | `inevitable` | from which step of a counterexample on nothing avoids it |
-//! | `livelock` | what goes round for ever in what a search has recorded |
+//! | `inevitable` | the step of a counterexample from which on nothing avoids the break |
+//! | `livelock` | livelocks in what a search has recorded |
 //! | `stateright` | the same model for stateright's searches and its Explorer |
 //! | `describe`, `course` | steps, for people to read, and for the world to take again |
-//! | `scene` | the same as data, to be drawn |
+//! | `scene` | steps as data, to be drawn |
 //! | `quiet` | caught panics |
 //! | `waits` | what an actor waits for |
 //! | `watching` | watches as a client knows them |

@@ -6,19 +6,19 @@ use zk_api::{CreateMode, Data, Either, ErrorCode, EventType, Local, ZPath, ZooKe
 
 /// A barrier is in place while its znode exists. It can be raised and lowered again and again.
 ///
-/// - **Nobody passes while it is up.** The first look is a check in the order of writes, as a server that is behind
-///   could show what was before the barrier was raised. Later looks of the same session are never older.
+/// - **Nobody passes while it is up.** The first look is a check in the order of writes, as a server that lags could
+///   show the state before the barrier was raised. Later looks of the same session are never older.
 /// - **No opening is missed.** [`look`](Barrier::look) tells which barrier it has seen, by its creation's zxid, and
-///   [`gone`](Barrier::gone) waits for the end of that one. Whoever was waiting passes, though the barrier may have
-///   been raised again before it could look. Between the call and the first look an opening may pass unseen.
-/// - **A lost answer** is no matter: raising what is up and lowering what is down is done. Should somebody else lower
-///   the barrier meanwhile, an attempt to raise it whose answer was lost may raise it once more.
+///   [`gone`](Barrier::gone) waits for the end of that one. Whoever was waiting passes, even if the barrier was raised
+///   again before it could look. Between the call and the first look an opening may pass unseen.
+/// - **A lost answer** does no harm: raising a barrier that is up, or lowering one that is down, counts as done. If
+///   somebody else lowers the barrier meanwhile, an attempt to raise it whose answer was lost may raise it once more.
 /// - **The session is over:** [`RecipeError::SessionLost`]. Nobody passes because of that.
 /// - **Dropping** a future leaves nothing behind but a request that was on its way: a barrier that was to be raised or
 ///   lowered may still be.
 ///
 /// The znode is persistent: a barrier outlives whoever has raised it, who must come back to lower it, or have it
-/// lowered. Its data are free to say why it is up; that they change lets nobody pass.
+/// lowered. Its data may say why it is up; a change of the data lets nobody pass.
 ///
 /// A wait costs one write, a read, and a read for each change of the data and each lost connection. Lowering wakes
 /// all who wait, as it must.
@@ -43,7 +43,8 @@ impl<Z: ZooKeeper> Barrier<Z> {
         Barrier { zk, node: node.clone() }
     }
 
-    /// Puts it in place, saying why, and returns when it is known to be. One that is up already stays as it is.
+    /// Raises the barrier with `why` as its data, and returns when it is known to be up. A barrier that is up already
+    /// stays as it is.
     pub async fn raise(&self, why: Data) -> Result<(), RecipeError> {
         loop {
             self.checkpoint("barrier/raise", None);
@@ -75,7 +76,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
         }
     }
 
-    /// Which barrier is up: its creation's zxid, or `None` if none was at some time since the call.
+    /// Which barrier is up, by its creation's zxid; `None` if none was up at some time since the call.
     pub async fn look(&self) -> Result<Option<Zxid>, RecipeError> {
         loop {
             self.checkpoint("barrier/look", None);

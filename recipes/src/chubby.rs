@@ -32,11 +32,11 @@ const MARK: &str = "lock-delay";
 pub enum FileError {
     /// The handle is poisoned.
     Poisoned,
-    /// There is no such file, or another one by now: it was deleted since it was opened.
+    /// There is no such file, or it was deleted since it was opened and is another one by now.
     NotThere(ZPath),
     /// The handle's sequencer is not valid any more.
     SequencerInvalid,
-    /// The file has another version than was asked for.
+    /// The file does not have the version that was asked for.
     OtherVersion,
     /// It has children, or somebody stands in line for its lock.
     InUse,
@@ -86,11 +86,13 @@ pub struct Sequencer {
     pub session: SessionId,
 }
 
-/// Whether a sequencer's holder held the lock at some moment since this was called, in this mode or a stronger one.
+/// Whether a sequencer's holder held the lock at some moment since this was called, in the mode `needs` or a stronger
+/// one.
 ///
-/// It takes a place in the order of writes and looks behind it at who stands in line, so a waiter's znode does not pass, nor does that of a reader where writing
-/// is asked for, nor one that was seen by a server that lags. The answer is about the past when it is there: a resource that
-/// acts on it alone may be too late, and must compare tokens as well. It costs a write.
+/// It takes a place in the order of writes and then looks at who stands in line, so it rejects a waiter's znode, a
+/// reader's where writing is asked for, and one that only a lagging server still shows. The answer is about the past
+/// when it arrives: a resource that acts on it alone may be too late, and must compare tokens as well. It costs a
+/// write.
 pub async fn check_sequencer<Z: ZooKeeper>(
     zk: &Z,
     sequencer: &Sequencer,
@@ -141,7 +143,7 @@ fn is_held(names: &[Text], sequencer: &Sequencer) -> bool {
     }
 }
 
-/// A file as it was opened: of one that is deleted and made again, a handle knows nothing.
+/// A file as it was opened. If it is deleted and made again, the handle does not stand for the new file.
 ///
 /// # Cost
 ///
@@ -167,7 +169,7 @@ impl<Z> fmt::Debug for OpenFile<Z> {
 }
 
 impl<Z: ZooKeeper> OpenFile<Z> {
-    /// From now on all operations fail, also those that are under way; what is held stays held. Any task may do so.
+    /// Makes all operations fail from now on, even those under way; what is held stays held. Any task may call this.
     pub fn poison(&self) {
         self.poisoned.store(true, Ordering::SeqCst);
     }
@@ -189,7 +191,8 @@ impl<Z: ZooKeeper> OpenFile<Z> {
         Ok(self.contents_and_stat().await?.1)
     }
 
-    /// The names of the files below this one. Who stands in line for its lock, or has left a mark there, is not among them.
+    /// The names of the files below this one. The znodes of contenders for its lock, and the mark of a lock-delay, are
+    /// not among them.
     pub async fn read_dir(&self) -> Result<Vec<Text>, FileError> {
         loop {
             self.awake()?;
@@ -204,14 +207,14 @@ impl<Z: ZooKeeper> OpenFile<Z> {
         }
     }
 
-    /// Writes the file if it has this version; -1 stands for any. Under a sequencer, only if that is still valid as the
-    /// write takes effect: the ensemble itself compares.
+    /// Writes the file if it has this version; -1 stands for any. If the handle has a sequencer, that must still be
+    /// valid when the write takes effect: the ensemble itself compares.
     pub async fn set_contents(&self, data: Data, version: i32) -> Result<(), FileError> {
         self.write(Op::SetData { path: self.path.text(), data, version }).await
     }
 
-    /// Deletes the file if it has this version and no children; -1 stands for any. The mark that a holder with a lock-delay
-    /// has left when it died is one, until the next holder comes.
+    /// Deletes the file if it has this version and no children; -1 stands for any. The mark that a holder with a
+    /// lock-delay left when it died counts as a child until the next holder comes.
     pub async fn delete(&self, version: i32) -> Result<(), FileError> {
         self.write(Op::Delete { path: self.path.text(), version }).await
     }
@@ -310,7 +313,7 @@ impl<Z> std::ops::Deref for Handle<Z> {
 }
 
 impl<Z: ZooKeeper + Clone> Handle<Z> {
-    /// Opens a file that exists. `guid` must be unlike that of any other handle, and fit for a znode's name.
+    /// Opens a file that exists. `guid` must differ from that of every other handle, and be fit for a znode's name.
     pub async fn open(zk: Z, path: &ZPath, guid: &str) -> Result<Handle<Z>, FileError> {
         let bad = |_| {
             let error = Error { code: ErrorCode::BadArguments, tried: "open", path: path.text() };
@@ -330,8 +333,8 @@ impl<Z: ZooKeeper + Clone> Handle<Z> {
         Ok(Handle { file, lock, delay: None })
     }
 
-    /// Closes it. Nothing is left behind, also of attempts that were dropped; a lock is released before, as it borrows the
-    /// handle.
+    /// Closes the handle. Nothing is left behind, not even by attempts that were dropped. A lock must be released
+    /// first, as it borrows the handle.
     pub async fn close(mut self) -> Result<(), RecipeError> {
         self.lock.abandon().await
     }
@@ -346,8 +349,8 @@ impl<Z: ZooKeeper + Clone> Handle<Z> {
         begins(self.delay.as_ref(), held, mode, &self.file).await
     }
 
-    /// Takes the lock if nobody stands before it. When it gives `None`, nothing is left behind. A lock-delay that is not over
-    /// is waited for also here: whom it waits for is dead.
+    /// Takes the lock if nobody stands before this handle. When it returns `None`, nothing is left behind. Even so it
+    /// waits for a lock-delay that is not over: the holder that caused it is dead.
     pub async fn try_acquire(&mut self, mode: Mode) -> Result<Option<Locked<'_, Z>>, FileError> {
         self.file.awake()?;
         let held = match mode {
@@ -360,10 +363,10 @@ impl<Z: ZooKeeper + Clone> Handle<Z> {
         }
     }
 
-    /// From now on, who takes the lock after this handle's client has died while it held it alone waits for so long before it
-    /// has it; and this one waits for others that have died so. Dropping what is held, too, is dying. All that take the
-    /// file's lock must have a lock-delay, or none. How late a write can be that a holder has sent, and for how long its
-    /// process can stand still, is for the user to know.
+    /// From now on, if this handle's client dies while it holds the lock alone, the next one to take the lock waits for
+    /// `delay` before it has it; and this handle waits for others that have died so. Dropping what is held counts as
+    /// dying. All that take the file's lock must have a lock-delay, or none may. The user must know how late a holder's
+    /// write can arrive, and for how long its process can stand still.
     pub fn set_lock_delay(&mut self, delay: Duration) {
         let mark = self.file.path.join(MARK).expect("a constant");
         self.delay = Some(LockDelay::new(mark, delay));
@@ -388,7 +391,7 @@ async fn begins<'a, Z: ZooKeeper>(
     Ok(Locked { file, held, mode, delay })
 }
 
-/// A file whose lock is held. Dropping it releases the lock without making sure.
+/// A file whose lock is held. Dropping it releases the lock without making sure that it is released.
 #[must_use = "dropping it gives away what is held"]
 pub struct Locked<'a, Z: ZooKeeper> {
     file: &'a OpenFile<Z>,
@@ -433,7 +436,7 @@ impl<Z: ZooKeeper> Locked<'_, Z> {
         self.held.lost(on).await
     }
 
-    /// Gives the lock back, and returns when it is known that it is.
+    /// Releases the lock, and returns when it is known to be released.
     pub async fn release(self) -> Result<(), RecipeError> {
         if let (Some(delay), Mode::Exclusive) = (self.delay, self.mode) {
             delay.end(&self.held).await?;

@@ -12,20 +12,20 @@ use zk_api::{
 pub struct Value {
     /// The value.
     pub data: Data,
-    /// Grows with every change, also where the znode was deleted and made anew in between: there the version of its
-    /// Stat begins at 0 again.
+    /// Grows with every change, even if the znode was deleted and made anew in between, when the version of its Stat
+    /// begins at 0 again.
     pub version: Zxid,
 }
 
 /// One znode's value, followed: a name and what it stands for, or a setting.
 ///
 /// - **Absent or there.** A read of an absent znode sets no watch, so absence is watched by another request.
-/// - **Versions** never go back for one follower, also where its session moves between servers. Several changes may come
+/// - **Versions** never go back for one follower, even if its session moves between servers. Several changes may come
 ///   as one, and the value after the last change always comes.
 /// - **A lost connection** keeps the watch; the value is read again all the same. **The session is over:**
 ///   [`RecipeError::SessionLost`], and what was read last may be old from then on: follow anew with a new session.
-/// - **Told by others.** A server may be behind what somebody else has just told: [`synced`](Setting::synced) is as new
-///   as that.
+/// - **Told by others.** A server may lag behind what somebody else has just told this client: what
+///   [`synced`](Setting::synced) returns is at least as new.
 ///
 /// A change costs each follower one request, and two if the znode is gone.
 #[derive(Debug)]
@@ -38,14 +38,16 @@ pub struct Setting<Z> {
 }
 
 impl<Z: ZooKeeper> Setting<Z> {
-    /// The value of this znode, which need not exist; its parent does, if it is to be set. Nothing is asked yet.
+    /// The value of the znode `path`, which need not exist; its parent must exist if the value is to be set. No request
+    /// is sent yet.
     pub fn new(zk: Z, path: &ZPath) -> Setting<Z> {
         Setting { zk, path: path.clone(), given: None, watch: None }
     }
 
-    /// The value: at first as it is, then as soon as it is another than it gave last. `None` if there is none.
+    /// The value: the first call returns it as it is, each later call as soon as it differs from the one returned last.
+    /// `None` if there is none.
     ///
-    /// It may be dropped at any time: what changes meanwhile is given by the next call.
+    /// The future may be dropped at any time: the next call returns what has changed meanwhile.
     pub async fn changed(&mut self) -> Result<Option<Value>, RecipeError> {
         loop {
             if let Some(watch) = self.watch.take() {
@@ -64,9 +66,9 @@ impl<Z: ZooKeeper> Setting<Z> {
 
     /// The value as it is now, or newer: at least as new as whatever anybody had been answered before this call.
     ///
-    /// It asks for a transaction that changes nothing and reads behind it, which costs a write. A `sync` would cost less
-    /// and is not enough: a leader that was deposed and does not know it answers one by itself, and so does one whose own
-    /// tree is behind.
+    /// It asks for a transaction that changes nothing and reads after it, which costs a write. A `sync` would cost less
+    /// but is not enough: a leader that does not know it was deposed answers one by itself, and so does one whose own
+    /// tree lags.
     pub async fn synced(&mut self) -> Result<Option<Value>, RecipeError> {
         loop {
             self.checkpoint("setting/sync");
@@ -108,10 +110,10 @@ impl<Z: ZooKeeper> Setting<Z> {
         }
     }
 
-    /// Sets the value, making the znode if there is none. Gives the version.
+    /// Sets the value, making the znode if there is none. Returns the version.
     ///
-    /// Where an answer is lost it is set once more, and may so overwrite what another set in between: the last to set
-    /// wins, as without any fault.
+    /// If an answer is lost, the value is set once more, which may overwrite what another client set in between: the
+    /// last write wins, as it does without any fault.
     pub async fn set(&mut self, data: Data) -> Result<Zxid, RecipeError> {
         loop {
             let text = String::from_utf8_lossy(data.bytes());
@@ -158,7 +160,7 @@ impl<Z: ZooKeeper> Setting<Z> {
     }
 }
 
-/// Many values that change as one, at one time.
+/// Several values that change as one, as they were at one time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Snapshot {
     /// The values by name.
@@ -169,13 +171,13 @@ pub struct Snapshot {
 
 /// A configuration of several znodes, the children of one, which are read as they were at one time.
 ///
-/// Writers change any of them in one transaction with a write of the parent, whose data are not used. Readers read the
+/// Writers change any of them in one transaction with a write of the parent, whose data is not used. Readers read the
 /// parent's version, the children, and the version again: if it is still the same nothing was changed in between, else
-/// they read once more. So nothing torn is ever given, a reader watches one znode whatever the number of values, and a
-/// writer never waits. A reader gives nothing as long as writers are faster than it reads.
+/// they read once more. So a reader never returns anything torn and watches one znode whatever the number of values,
+/// and a writer never waits. A reader returns nothing as long as writers are faster than it can read.
 ///
-/// - All who write must do so by [`publish`](Configuration::publish), and they must be one at a time to build on each
-///   other's values.
+/// - All writers must use [`publish`](Configuration::publish), and only one may write at a time if they are to build on
+///   each other's values.
 /// - **Versions, lost connections, the end of the session, being told by others:** as with [`Setting`].
 ///
 /// To read n values costs n + 3 requests.
@@ -200,14 +202,15 @@ enum Look {
 }
 
 impl<Z: ZooKeeper> Configuration<Z> {
-    /// The values of this znode's children. It exists. Nothing is asked yet.
+    /// The values of the children of `root`, a znode that exists. No request is sent yet.
     pub fn new(zk: Z, root: &ZPath) -> Configuration<Z> {
         Configuration { zk, root: root.clone(), given: None, watch: None }
     }
 
-    /// All values: at first as they are, then as soon as they are others than it gave last.
+    /// All values: the first call returns them as they are, each later call as soon as they differ from those returned
+    /// last.
     ///
-    /// It may be dropped at any time: what changes meanwhile is given by the next call.
+    /// The future may be dropped at any time: the next call returns what has changed meanwhile.
     pub async fn changed(&mut self) -> Result<Snapshot, RecipeError> {
         loop {
             if let Some(watch) = self.watch.take() {
@@ -262,7 +265,7 @@ impl<Z: ZooKeeper> Configuration<Z> {
         }
     }
 
-    /// Makes these all the values there are, in one transaction. Gives its version.
+    /// Replaces all values by these, in one transaction. Returns its version.
     ///
     /// Where an answer is lost they are set once more. Fails with `BadArguments` if a name is not fit for a znode.
     pub async fn publish(&mut self, values: &BTreeMap<Text, Data>) -> Result<Zxid, RecipeError> {

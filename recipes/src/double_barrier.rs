@@ -1,4 +1,4 @@
-//! A double barrier: so many enter together, and leave together.
+//! A double barrier: a given number of members enter together and leave together.
 
 use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
@@ -8,34 +8,36 @@ use zk_api::{
     ZPath, ZooKeeper, open_acl, race,
 };
 
-/// A double barrier for rounds of work: nobody begins before `size` members are there, and nobody goes home while a
-/// member of the round has not asked to. Rounds follow each other and do not mix.
+/// A double barrier for rounds of work: nobody begins before `size` members are there, and nobody leaves while a member
+/// of the round has not asked to. Rounds follow each other and do not mix.
 ///
 /// Each member makes an ephemeral child of the barrier's znode. The version of that znode's data says where the barrier
 /// is: even while a round gathers, odd while it runs. Members register in one transaction with a check of the version,
-/// and so belong to the round that it stands for. The one whose registration completes the round sets the data. In
-/// leaving, the lowest member waits for the highest, and all others, who have removed their znodes, for the lowest:
-/// the last one removes its znode and ends the round in one transaction.
+/// and so belong to the round that it stands for. The one whose registration completes the round sets the data. On
+/// leaving, the lowest member waits for the highest; all others remove their znodes and wait for the lowest. The last
+/// one removes its znode and ends the round in one transaction.
 ///
 /// - **A member dies.** Before its round runs, it does not count once its session has ended; another must come. After
 ///   that, it does not keep the others from leaving. If all die, whoever comes next ends their round.
 /// - **Whoever comes late** waits until the round is over, and is in the next one. More than `size` may be in a round,
 ///   if they come at the same time.
-/// - **A lost answer.** Registration is tried again: the own znode tells whether it was done, and the version to which
-///   round it belongs. That a round begins or ends is tried by version, so that no late request can do it to another.
+/// - **A lost answer.** Registration is tried again: the member's own znode tells whether it was done, and the version
+///   tells to which round it belongs. A request to begin or end a round names the version, so that a late one cannot
+///   affect another round.
 /// - **The session is over:** [`RecipeError::SessionLost`]. For the others this is the member's death: a member whose
-///   connection is lost must expect that they go on without it. [`Inside::lost`] tells.
+///   connection is lost must expect that they go on without it. [`Inside::lost`] tells it so.
 /// - **Dropping** the future of [`enter`](DoubleBarrier::enter), or an [`Inside`], submits the deletion of the znode. If
 ///   the connection is lost just then, or the registration's outcome was unknown, it may stay, and others wait for
 ///   it: [`abandon`](DoubleBarrier::abandon) or the next `enter` of the same `DoubleBarrier` removes it. It ends with
 ///   the session in any case.
 ///
-/// Nobody else may set the znode's data or make children of it. The guid must be unique among all members and all
-/// their lives. That an administrator has deleted a member's znode is noticed when its round begins or ends, not
+/// Nobody else may set the znode's data or make children of it. The guid must be unique among all members and all their
+/// lives. If an administrator deletes a member's znode, this is noticed when the member's round begins or ends, not
 /// before.
 ///
-/// To enter costs one write and five reads, or two and four for the last one; to leave one write and two reads at
-/// least. A beginning and an end wake all members, as they must; another's leaving wakes one.
+/// Entering costs one write and five reads, or two writes and four reads for the last member; leaving costs at least
+/// one write and two reads. The beginning and the end of a round wake all members, as they must; one member's leaving
+/// wakes one other.
 ///
 /// # Cost
 ///
@@ -94,8 +96,8 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         Ok(inside)
     }
 
-    /// The same for so long, by this client's clock. `None` when the time is over: the attempt was dropped then, and
-    /// what that means for its znode [`DoubleBarrier`] says.
+    /// As [`enter`](DoubleBarrier::enter), for at most `limit` by this client's clock. Returns `None` when the time is
+    /// over: the attempt was then dropped, and [`DoubleBarrier`] says what that means for its znode.
     pub async fn enter_within(&mut self, limit: Duration) -> Result<Option<Inside<'_, Z>>, RecipeError> {
         let end = self.zk.sleep(limit);
         match race(self.enter(), end).await {
@@ -247,7 +249,7 @@ impl<Z: ZooKeeper> Inside<'_, Z> {
         session::node_lost(&self.barrier.zk, &self.barrier.own, on).await
     }
 
-    /// Asks to leave, and returns when all members of the round have, or are dead.
+    /// Asks to leave, and returns when all members of the round have asked to or are dead.
     pub async fn leave(mut self) -> Result<(), RecipeError> {
         while !self.is_over().await? {}
         Ok(())

@@ -9,19 +9,20 @@ use zk_api::{Data, Error, ErrorCode, Local, MultiOutcome, Op, PathError, ZPath, 
 /// The kind of its contenders.
 const CANDIDATE: &str = "candidate";
 
-/// Leader election: whoever stands first leads, and each death wakes the next in line alone.
+/// Leader election: whoever stands first leads, and each death wakes only the next in line.
 ///
 /// Every candidate makes an ephemeral sequential child of the election's znode, named with a guid of its own, and leads
-/// when no child has a lower number. Otherwise it watches the next lower one alone. Who has no predecessor leads at
-/// once: nobody is going to tell it.
+/// when no child has a lower number. Otherwise it watches only the next lower one. A candidate without a predecessor
+/// leads at once: nobody is going to tell it.
 ///
 /// - **The epoch** of a leader is the zxid of its candidate's creation: higher than that of every earlier leader, and
 ///   no two leaders have the same. A resource that must be safe compares epochs, as a leader whose session has ended
 ///   may still believe for a while that it leads.
 /// - **The announcement** is the data of the election's znode. A leader writes it when it is ready
 ///   ([`Leadership::announce`]), in one transaction with a check that its candidate is still there: so whoever is
-///   announced leads at that moment, and announced epochs only grow. It stays when its leader is gone; [`leader`]
-///   looks whether it still holds. A child with the lowest number is no announcement: its process may not know yet.
+///   announced leads at that moment, and announced epochs only grow. The announcement stays when its leader is gone;
+///   [`leader`] checks whether it still holds. A child with the lowest number is no announcement: its process may not
+///   know yet.
 /// - **A lost answer, a checked claim, a znode that is gone, the end of the session, dropping:** as with
 ///   [`Lock`](crate::Lock), which stands in line in the same way.
 /// - **Resigning** removes the candidate and gives the lead to the next in line; [`lead`](Election::lead) stands again,
@@ -44,7 +45,7 @@ impl<Z> fmt::Debug for Election<Z> {
 }
 
 impl<Z: ZooKeeper> Election<Z> {
-    /// A candidate of the election at `parent`, a znode that exists. `guid` must be unlike any other candidate's.
+    /// A candidate of the election at `parent`, a znode that exists. `guid` must differ from every other candidate's.
     /// Fails if it is empty or not fit for a znode's name.
     pub fn new(zk: Z, parent: &ZPath, guid: &str) -> Result<Election<Z>, PathError> {
         Ok(Election(Line::new(zk, parent, guid, &[CANDIDATE])?))
@@ -67,7 +68,7 @@ impl<Z: ZooKeeper> Election<Z> {
     }
 }
 
-/// The lead. Dropping it resigns without making sure.
+/// The lead. Dropping it resigns without making sure that the lead is given up.
 #[must_use = "dropping it resigns"]
 pub struct Leadership<'a, Z: ZooKeeper>(Held<'a, Z>);
 
@@ -88,11 +89,11 @@ impl<Z: ZooKeeper> Leadership<'_, Z> {
         self.0.node()
     }
 
-    /// Tells everybody that this is the leader, reached by `identity`: to be called when it is ready to be asked.
+    /// Announces this client as the leader, to be reached by `identity`. Call it when the leader is ready to be asked.
     /// It may be called again with another identity.
     ///
-    /// Fails with [`RecipeError::Gone`] if the candidate is not there any more; nothing was announced then.
-    /// An answer that was lost is no matter: it is announced again, and its check fails where it must not be.
+    /// Fails with [`RecipeError::Gone`] if the candidate is not there any more; nothing was announced then. A lost
+    /// answer does no harm: the announcement is made again, and its check fails if it must not be made.
     pub async fn announce(&self, identity: &[u8]) -> Result<(), RecipeError> {
         let (zk, parent, node) = (&self.0.line().zk, &self.0.line().parent, self.node());
         let leader = Leader { epoch: self.epoch(), node: node.clone(), identity: identity.into() };
@@ -136,8 +137,8 @@ impl<Z: ZooKeeper> Leadership<'_, Z> {
         self.0.lost(on).await
     }
 
-    /// The same without watching the znode, which spares a request: for where nobody deletes others' znodes.
-    /// Borrows only the session, and listens from this call on.
+    /// As [`lost`](Leadership::lost), but without watching the znode, which saves a request: for use where nobody
+    /// deletes others' znodes. It borrows only the session, and listens from this call on.
     pub fn session_lost(&self, on: OnDisconnect) -> impl Future<Output = Lost> + use<'_, Z> {
         self.0.session_lost(on)
     }
@@ -171,10 +172,11 @@ impl Leader {
     }
 }
 
-/// Who leads: who was announced last, if its candidate is still there. `None` if nobody was, or it is gone.
+/// The current leader: the one announced last, if its candidate is still there. `None` if nobody was announced, or the
+/// candidate is gone.
 ///
-/// The server that is asked may be behind. Who was told by others that there is a new leader, and must not find the
-/// old one, waits with [`next_leader`]; a [`sync`](ZooKeeper::sync) before it need not help.
+/// The server that is asked may lag. A client that was told by others of a new leader, and must not find the old one,
+/// waits with [`next_leader`]; a [`sync`](ZooKeeper::sync) beforehand may not help.
 pub async fn leader<Z: ZooKeeper>(zk: &Z, parent: &ZPath) -> Result<Option<Leader>, RecipeError> {
     loop {
         zk.checkpoint("election/look", &[Local::Text(parent.as_str())]);
@@ -193,8 +195,8 @@ pub async fn leader<Z: ZooKeeper>(zk: &Z, parent: &ZPath) -> Result<Option<Leade
     }
 }
 
-/// Waits until a leader is announced whose epoch is later than this one; any leader will do for `None`. It leads or
-/// has led; whether it still does [`leader`] tells.
+/// Waits until a leader is announced whose epoch is later than this one; for `None`, any leader will do. That leader
+/// leads or has led; [`leader`] tells whether it still leads.
 pub async fn next_leader<Z: ZooKeeper>(
     zk: &Z,
     parent: &ZPath,

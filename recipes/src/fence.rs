@@ -11,7 +11,7 @@ pub enum Mode {
     Shared,
 }
 
-/// The memory of a resource that compares tokens: whoever comes behind a later holder is refused.
+/// The memory of a resource that compares tokens: it refuses whoever comes after a later holder.
 ///
 /// Locks can end without their holders knowing. A resource that asks for the holder's token with every access, and asks
 /// its `Fence`, is safe all the same. It must keep the fence as durably as it keeps what it protects, and ask in the same
@@ -35,7 +35,8 @@ pub struct Fence {
 impl Fence {
     /// Whether an access by a holder with this token may pass; if so, it is remembered.
     ///
-    /// Exclusive access passes if no higher token was seen; shared access, if none of an exclusive holder was.
+    /// Exclusive access passes if no higher token was seen; shared access passes if no higher token of an exclusive
+    /// holder was seen.
     pub fn admits(&mut self, mode: Mode, token: Zxid) -> bool {
         let token = Some(token);
         let (limit, seen) = match mode {

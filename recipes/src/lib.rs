@@ -3,13 +3,12 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
-//! | `alive` | what is alive while one recipe uses another |
 //! | `barrier` | [`Barrier`], which holds everybody up as long as it is there |
 //! | `chubby` | Chubby's files, locks and sequencers |
-//! | `double_barrier` | [`DoubleBarrier`], which so many enter and leave together |
+//! | `double_barrier` | [`DoubleBarrier`], which a given number of members enter and leave together |
 //! | `election` | [`Election`], with epochs and an announced [`Leader`] |
-//! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
-//! | `revoke` | [`Revoker`]: seeing who stands in line, asking holders to give back, and taking it from them |
+//! | `shared_lock` | [`SharedLock`], a fair, fenced lock for one writer or many readers |
+//! | `revoke` | [`Revoker`]: seeing who stands in line, asking holders to give the lock back, and taking it from them |
 //! | `lock_delay` | what Chubby's files do for resources that compare no tokens |
 //! | `fence` | [`Fence`], what a resource needs to know of tokens |
 //! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
@@ -18,10 +17,10 @@
 //! | `names` | how the znodes of contenders are named and ordered |
 //! | `queue` | [`Producer`](queue::Producer) and [`Consumer`](queue::Consumer) of a queue with priorities |
 //! | `two_phase_commit` | [`Participant`] in a [`Transaction`] that all commit or all abort |
-//! | `session` | what every recipe makes of errors and of the end of its session |
+//! | `session` | how every recipe handles errors and the end of its session |
 //!
-//! Whoever writes a recipe begins with `line`, `session` and `names`: lost answers, retries, guids, a place in the order of
-//! all writes.
+//! To write a recipe, begin with `line`, `session` and `names`, which deal with lost answers, retries, guids, and a
+//! place in the order of all writes.
 //!
 //! What runs here is what is checked: the same code is driven on a simulated ensemble under faults, explored
 //! exhaustively in small models, and run on a real ensemble.

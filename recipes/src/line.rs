@@ -1,7 +1,7 @@
 //! Standing in line: an ephemeral sequential znode with a guid, and waiting for those before it.
 //!
-//! Locks, shared locks and elections are all of this shape. They differ in whom a contender waits for. What is hard about it
-//! is done here: a create whose answer was lost, a list that is older than the create, a znode that would outlive its
+//! Locks, shared locks and elections are all of this shape. They differ in whom a contender waits for. The hard parts
+//! are done here: a create whose answer was lost, a list that is older than the create, a znode that would outlive its
 //! attempt.
 //!
 //! ```
@@ -30,7 +30,7 @@ use zk_api::{
 /// Whom a contender waits for: an index into all contenders in order, given its own.
 pub type Rule = fn(&[Contender<'_>], usize) -> Option<usize>;
 
-/// Waits for whoever stands right before.
+/// Waits for the contender directly before.
 pub fn next_lower(_all: &[Contender<'_>], own: usize) -> Option<usize> {
     own.checked_sub(1)
 }
@@ -58,7 +58,7 @@ impl<Z> fmt::Debug for Line<Z> {
 }
 
 impl<Z: ZooKeeper> Line<Z> {
-    /// Fails if the guid is empty or not fit for a znode's name.
+    /// A contender in the line below `parent`. Fails if the guid is empty or not fit for a znode's name.
     pub fn new(
         zk: Z,
         parent: &ZPath,
@@ -196,8 +196,8 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
         }
     }
 
-    /// As [`turn`](Place::turn), if there is nobody to wait for now. Otherwise the znode is removed, and it is known
-    /// to be gone.
+    /// As [`turn`](Place::turn), if there is nobody to wait for now. Otherwise it returns `None`, and the znode is
+    /// known to be gone.
     pub async fn turn_now(mut self, rule: Rule) -> Result<Option<Held<'a, Z>>, RecipeError> {
         loop {
             match self.look(rule).await? {
@@ -323,7 +323,7 @@ impl<Z: ZooKeeper> Drop for Place<'_, Z> {
     }
 }
 
-/// What was waited for in line, held. Dropping it releases it without making sure.
+/// What a contender waited for, now held. Dropping it releases it without making sure that it is released.
 #[must_use = "dropping it gives away what is held"]
 pub struct Held<'a, Z: ZooKeeper> {
     place: Place<'a, Z>,
@@ -357,9 +357,8 @@ impl<'a, Z: ZooKeeper> Held<'a, Z> {
 
     /// Gives it back, and returns when it is known that the znode is gone.
     ///
-    /// An answer that was lost is no matter: the path is this attempt's alone, so the deletion is tried again
-    /// until it succeeds or finds nothing.
-    /// Fails if the session is over: then it may have been another's for a while.
+    /// A lost answer does no harm: the path is this attempt's alone, so the deletion is tried again until it succeeds
+    /// or finds nothing. Fails if the session is over: another may then have held it for a while.
     pub async fn release(self) -> Result<(), RecipeError> {
         self.place.leave("line/release").await
     }
@@ -412,8 +411,8 @@ impl<'a, Z: ZooKeeper> Held<'a, Z> {
         session::node_lost(&self.place.line.zk, self.node(), on).await
     }
 
-    /// The same without watching the znode, which spares a request: for where nobody deletes others' znodes.
-    /// Borrows only the session, and listens from this call on.
+    /// As [`lost`](Held::lost), but without watching the znode, which saves a request: for use where nobody deletes
+    /// others' znodes. It borrows only the session, and listens from this call on.
     pub fn session_lost(&self, on: OnDisconnect) -> impl Future<Output = Lost> + use<'_, Z> {
         session::session_lost(&self.place.line.zk, on)
     }

@@ -11,16 +11,16 @@ const LOCK: &str = "lock";
 
 /// An exclusive lock: whoever comes first holds it first, and each change wakes one waiter at most.
 ///
-/// Every contender makes an ephemeral sequential child of the lock's znode, named with a guid of its own, and
-/// holds the lock when no child has a lower number. Otherwise it watches the next lower one alone.
+/// Every contender makes an ephemeral sequential child of the lock's znode, named with a guid of its own, and holds the
+/// lock when no child has a lower number. Otherwise it watches only the next lower one.
 ///
-/// - **A lost answer.** When a create's outcome is unknown, the guid tells whether the znode is there. The look
-///   comes behind a place in the order of all writes, so the create can have no effect after it; a `sync` in that
-///   place would not do, as a leader may answer it whose own tree is behind.
-/// - **A claim is checked.** Before it is granted, the own znode is read once more: it must be there, and be
-///   owned by this session. Its creation's zxid is the fencing token.
-/// - **The own znode is gone** though the session lives (an administrator has deleted it): a waiter makes a new
-///   one and stands at the end of the queue. A holder is told by [`Held::lost`].
+/// - **A lost answer.** When a create's outcome is unknown, the guid tells whether the znode is there. The look comes
+///   after a place in the order of all writes, so the create can have no effect after it; a `sync` instead would not
+///   do, as a leader whose own tree lags may answer it.
+/// - **A claim is checked.** Before the lock is granted, the contender's own znode is read once more: it must be there,
+///   and be owned by this session. Its creation's zxid is the fencing token.
+/// - **A contender's znode is gone** though the session lives (an administrator has deleted it): a waiter makes a new
+///   one and stands at the end of the line. A holder is told by [`Held::lost`].
 /// - **The session is over:** [`RecipeError::SessionLost`], for waiters too. A new session needs a new `Lock`.
 /// - **Dropping** the future of [`acquire`](Lock::acquire), or a [`Held`], submits the znode's deletion. If the
 ///   connection is lost just then, or the create's outcome was still unknown, the znode may stay, and others
@@ -45,7 +45,7 @@ impl<Z> fmt::Debug for Lock<Z> {
 }
 
 impl<Z: ZooKeeper> Lock<Z> {
-    /// A contender for the lock at `parent`, a znode that exists. `guid` must be unlike any other contender's.
+    /// A contender for the lock at `parent`, a znode that exists. `guid` must differ from every other contender's.
     /// Fails if it is empty or not fit for a znode's name.
     pub fn new(zk: Z, parent: &ZPath, guid: &str) -> Result<Lock<Z>, PathError> {
         Ok(Lock(Line::new(zk, parent, guid, &[LOCK])?))
@@ -56,16 +56,16 @@ impl<Z: ZooKeeper> Lock<Z> {
         self.0.stand(LOCK).await?.turn(next_lower).await
     }
 
-    /// Takes the lock if nobody stands before this contender, and does not wait. When it gives `None`, nothing is
+    /// Takes the lock if nobody stands before this contender, and does not wait. When it returns `None`, nothing is
     /// left behind.
     ///
-    /// It may fail though nobody holds the lock: while another's attempt is about to end.
+    /// It may return `None` though nobody holds the lock: while another's attempt is about to end.
     pub async fn try_acquire(&mut self) -> Result<Option<Held<'_, Z>>, RecipeError> {
         self.0.stand(LOCK).await?.turn_now(next_lower).await
     }
 
-    /// Waits for the lock for so long, by this client's clock. `None` when the time is over: the attempt was dropped
-    /// then, and what that means for its znode [`Lock`] says.
+    /// Waits for the lock for at most `limit`, by this client's clock. Returns `None` when the time is over: the
+    /// attempt was then dropped, and [`Lock`] says what that means for its znode.
     pub async fn acquire_within(&mut self, limit: Duration) -> Result<Option<Held<'_, Z>>, RecipeError> {
         let end = self.0.zk.sleep(limit);
         match race(self.acquire(), end).await {
@@ -79,7 +79,7 @@ impl<Z: ZooKeeper> Lock<Z> {
         self.0.abandon().await
     }
 
-    /// The znodes of all contenders, first come first. For inspection: it may be old when it arrives.
+    /// The znodes of all contenders, first come first. For inspection: the list may be out of date when it arrives.
     pub async fn contenders(&self) -> Result<Vec<ZPath>, Error> {
         self.0.contenders().await
     }

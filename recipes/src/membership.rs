@@ -10,22 +10,24 @@ use zk_api::{
 /// What to do about a znode of the same name that another session owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ghost {
-    /// Wait until it is gone: at most until its session expires, if that is a former one of the same process.
+    /// Wait until the znode is gone: at most until its session expires, if that is a former session of the same
+    /// process.
     Await,
-    /// Put the own znode into its place, in one transaction. For names that no other living process has: two that use
-    /// one name would take it from each other for ever.
+    /// Replace it by the member's own znode, in one transaction. For names that no other living process has: two
+    /// processes that use one name would take it from each other for ever.
     Replace,
 }
 
 /// A member of a group: an ephemeral child of the group's znode, named after the member.
 ///
 /// - **A ghost.** A process that comes back soon finds the znode of its former session, which lives until that expires.
-///   To take it for the own one would be to vanish with it: so the owner is looked at, and [`Ghost`] says what then.
-/// - **A lost answer** is looked up in the same way: a znode of the own session is what was to be made.
-/// - **Staying.** [`keep`](Membership::keep) watches the own znode and makes it anew if somebody deletes it. Without it
-///   a member is not told.
-/// - **The session is over:** [`RecipeError::SessionLost`]. Nobody is a member by then; a new session needs a new
-///   `Membership`, and has to join again.
+///   A member that took it for its own would vanish with it, so the owner is looked at, and [`Ghost`] says what to do.
+/// - **A lost answer** is looked up in the same way: a znode of the member's own session is the one that was to be
+///   made.
+/// - **Staying.** [`keep`](Membership::keep) watches the member's znode and makes it anew if somebody deletes it.
+///   Without `keep`, a member does not learn of that.
+/// - **The session is over:** [`RecipeError::SessionLost`]. The client is no longer a member by then; a new session
+///   needs a new `Membership`, and has to join again.
 /// - **Dropping** the future of [`join`](Membership::join) or [`leave`](Membership::leave) leaves open whether the znode
 ///   is there: `leave` makes sure that it is not. Dropping a `Membership` does not leave.
 ///
@@ -45,8 +47,8 @@ pub struct Membership<Z> {
 }
 
 impl<Z: ZooKeeper> Membership<Z> {
-    /// A member of this name in the group of this znode, which exists. `data` is for others to read. Nothing is asked
-    /// yet. Fails if the name is empty or not fit for a znode's.
+    /// A member called `name` of the group at `group`, a znode that exists. `data` is for others to read. No request is
+    /// sent yet. Fails if the name is empty or not fit for a znode's name.
     pub fn new(
         zk: Z,
         group: &ZPath,
@@ -109,8 +111,8 @@ impl<Z: ZooKeeper> Membership<Z> {
         }
     }
 
-    /// Keeps a member listed that has [joined](Membership::join): makes its znode anew when it is gone. It never ends
-    /// but with why it cannot go on, so race it against the work.
+    /// Keeps a member that has [joined](Membership::join) listed: makes its znode anew when it is gone. It ends only
+    /// with the error that stops it, so race it against the work.
     pub async fn keep(&self) -> RecipeError {
         loop {
             self.checkpoint("membership/keep");
@@ -159,9 +161,9 @@ impl<Z: ZooKeeper> Membership<Z> {
 
 /// The members of a group, watched.
 ///
-/// Each list is taken together with the watch of its next change, so none is missed; several changes may come as one.
-/// A list is as old as its server; after the last change every roster comes to show it. Each change wakes everybody who
-/// watches, which is its nature, and costs each one request.
+/// Each list is taken together with the watch of its next change, so none is missed; several changes may come as one. A
+/// list may lag as its server does; after the last change, every roster comes to show it. Each change wakes all
+/// watchers, as it must, and costs each of them one request.
 #[derive(Debug)]
 pub struct Roster<Z> {
     zk: Z,
@@ -171,19 +173,20 @@ pub struct Roster<Z> {
 }
 
 impl<Z: ZooKeeper> Roster<Z> {
-    /// The members of the group of this znode, which exists. Nothing is asked yet.
+    /// The members of the group at `group`, a znode that exists. No request is sent yet.
     pub fn new(zk: Z, group: &ZPath) -> Roster<Z> {
         Roster { zk, group: group.clone(), members: None, watch: None }
     }
 
-    /// The members as they were last given, or none.
+    /// The members as they were returned last; `None` before that.
     pub fn members(&self) -> Option<&BTreeSet<Text>> {
         self.members.as_ref()
     }
 
-    /// The members: at first as they are, then as soon as they are others than it gave last.
+    /// The members: the first call returns them as they are, each later call as soon as they differ from those returned
+    /// last.
     ///
-    /// It may be dropped at any time: what changes meanwhile is given by the next call.
+    /// The future may be dropped at any time: the next call returns what has changed meanwhile.
     pub async fn changed(&mut self) -> Result<&BTreeSet<Text>, RecipeError> {
         loop {
             if let Some(watch) = self.watch.take() {

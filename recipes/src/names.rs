@@ -1,4 +1,4 @@
-//! How the znodes of contenders are named, and who stands where among them.
+//! How the znodes of contenders are named, and how they are ordered.
 
 use zk_api::Text;
 
@@ -16,7 +16,7 @@ pub struct Contender<'a> {
 }
 
 impl<'a> Contender<'a> {
-    /// Reads a name; `None` if it is of another shape, or of no kind among these.
+    /// Reads a name; `None` if it is of another shape, or of none of these kinds.
     ///
     /// ```
     /// use zk_recipes::names::Contender;
@@ -37,7 +37,7 @@ impl<'a> Contender<'a> {
         })
     }
 
-    /// Whose it is.
+    /// The contender's guid.
     pub fn guid(&self) -> &'a str {
         // The name was parsed, so the kind is in it.
         split(self.name, self.kind).map_or("", |(guid, _)| guid)

@@ -1,4 +1,4 @@
-//! A queue of persistent items, with priorities: nothing is lost, and nobody has what another has.
+//! A queue of persistent items, with priorities: nothing is lost, and no two consumers have the same item.
 
 use crate::line::{Line, next_lower};
 use crate::session::{self, Lost, OnDisconnect, RecipeError};
@@ -14,7 +14,7 @@ pub type Priority = u16;
 /// What becomes of an item whose taker dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Delivery {
-    /// It is removed before it is given to the taker: with a taker that dies, it may be lost.
+    /// It is removed before it is given to the taker: if the taker dies, it may be lost.
     AtMostOnce,
     /// It is removed by [`Taken::done`]: if the taker's session ends before that, another gets it.
     AtLeastOnce,
@@ -58,10 +58,11 @@ pub async fn lay_out(zk: &impl ZooKeeper, parent: &ZPath) -> Result<(), RecipeEr
 ///
 /// A producer has an ephemeral znode of its own. Each item is created together with a change of that znode's data, by
 /// version: a put whose answer was lost is tried again, and the version tells whether it was done. So nothing is put
-/// twice, though the item may have been taken long before.
+/// twice, even if the item was taken long before.
 ///
 /// - **The session is over:** [`RecipeError::SessionLost`]; the item may have been put, or not. Items stay.
-/// - **Dropping** the future of [`put`](Producer::put) leaves the same open. The next put begins with a new znode.
+/// - **Dropping** the future of [`put`](Producer::put) leaves it open whether the item was put. The next put begins
+///   with a new znode.
 /// - **An administrator** who deletes the producer's znode while a put's answer is lost makes the put fail: nobody
 ///   can say what became of it.
 ///
@@ -99,7 +100,7 @@ impl<Z: ZooKeeper> Producer<Z> {
         Ok(Producer { zk, places, own, version: None, left: false })
     }
 
-    /// Puts an item, and returns when it is known to be there, or to have been.
+    /// Puts an item, and returns when it is known to be there, or to have been there.
     pub async fn put(&mut self, data: Data, priority: Priority) -> Result<(), RecipeError> {
         let prefix = self.places.items.join(&format!("{ITEM}{priority:05}-")).expect("a name is valid");
         let (mut version, mut unsure) = (self.version.take(), false);
@@ -198,7 +199,7 @@ impl<Z: ZooKeeper> Drop for Producer<Z> {
 
 /// What the names of items begin with; the priority and the number follow.
 const ITEM: &str = "item-";
-/// What the names of claims begin with; the item's name follows. They are beside the items.
+/// What the names of claims begin with; the item's name follows. Claims are siblings of the items.
 pub const CLAIM: &str = "claim-of-";
 
 /// Takes items from a queue, one at a time.
@@ -211,9 +212,9 @@ pub const CLAIM: &str = "claim-of-";
 ///   becomes of it otherwise. A taker whose session has ended may not know it yet: [`Taken::lost`] tells.
 /// - **A lost answer.** A claim is known by its owner. A removal is tried again: while the session lives, nobody else
 ///   can have removed the claim.
-/// - **Order.** The first of those that nobody has claimed when the list was made, which is not older than the call.
-///   What is more important and comes between the list and the claim is taken next. An item that comes back after its
-///   taker's death is in its old place.
+/// - **Order.** A take claims the first of the items that nobody had claimed when the list was made, which is not older
+///   than the call. A more important item that comes between the list and the claim is taken next. An item that comes
+///   back after its taker's death is in its old place.
 /// - **The session is over:** [`RecipeError::SessionLost`].
 /// - **Dropping** the future of [`take`](Consumer::take), or a [`Taken`] that is not done, submits the claim's deletion.
 ///   If that is lost the claim may stay, and the item with it: [`abandon`](Consumer::abandon) or the next `take` of the
@@ -221,7 +222,7 @@ pub const CLAIM: &str = "claim-of-";
 ///   lost if the future is dropped while it is removed.
 ///
 /// An uncontended take costs four writes and four reads. The number of items and claims ever made is bounded by the
-/// parent's counter, 2^31 - 1: then a put fails with [`RecipeError::Exhausted`].
+/// parent's counter, 2^31 - 1: beyond that, a put fails with [`RecipeError::Exhausted`].
 pub struct Consumer<Z> {
     zk: Z,
     places: Places,
@@ -306,7 +307,7 @@ async fn unclaim<Z: ZooKeeper>(
     }
 }
 
-/// An item that was taken. Dropping it before it is done gives it back without making sure.
+/// An item that was taken. Dropping it before it is done gives it back without making sure that another can have it.
 #[must_use = "dropping it gives the item back"]
 pub struct Taken<'a, Z: ZooKeeper> {
     zk: Z,
@@ -336,7 +337,8 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
         &self.data
     }
 
-    /// Removes the item, and returns when it is known to be gone. What was removed before it was given needs no more.
+    /// Removes the item, and returns when it is known to be gone. For an item that was removed before it was given,
+    /// there is nothing left to do.
     ///
     /// Fails if the session is over: then another has the item, or will have it, unless the removal was in time.
     pub async fn done(mut self) -> Result<(), RecipeError> {
@@ -353,7 +355,7 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
     }
 
     /// Resolves when another may have the item: the session is over, the claim is gone, or, as `on` says, the
-    /// connection is lost. Never, if the item was removed before it was given. Race it against the work.
+    /// connection is lost. It never resolves if the item was removed before it was given. Race it against the work.
     pub async fn lost(&self, on: OnDisconnect) -> Lost {
         match &*self.claim {
             Some(claim) => session::node_lost(&self.zk, claim, on).await,

@@ -13,9 +13,9 @@ pub const UNLOCK: &str = "unlock";
 /// Why a holder is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revoked {
-    /// Somebody asks for it back. It is still held, and is to be released soon.
+    /// Somebody asks for the lock back. It is still held, and should be released soon.
     Asked,
-    /// It is lost.
+    /// The lock is lost.
     Lost(Lost),
 }
 
@@ -23,8 +23,9 @@ impl<Z: ZooKeeper> Held<'_, Z> {
     /// Resolves when somebody asks for it back, by [`Revoker::ask`], or when it is lost, as [`Held::lost`] tells. Race it
     /// against the work.
     ///
-    /// It is told at once if it was asked for before, also while it still waited in line. Who is not connected is told
-    /// when it is again: nobody can say how long that takes, so whoever asks must not count on an answer.
+    /// It resolves at once if somebody asked earlier, even while the holder still waited in line. A holder that is not
+    /// connected learns of it once it is connected again: nobody can say how long that takes, so whoever asks must not
+    /// count on an answer.
     pub async fn revoked(&self, on: OnDisconnect) -> Revoked {
         session::asked_back(&self.line().zk, self.node(), on).await
     }
@@ -37,7 +38,7 @@ pub struct Standing {
     pub node: ZPath,
     /// What it asks for: `lock`, `read`, `write`.
     pub kind: &'static str,
-    /// The session that owns it; `None` if it was gone as it was looked at.
+    /// The session that owns the znode; `None` if that was gone when it was looked at.
     pub session: Option<SessionId>,
 }
 
@@ -46,16 +47,17 @@ pub struct Standing {
 pub enum Ended {
     /// The holder has given it back, or was gone already.
     GivenBack,
-    /// Its znode was deleted. It may not know yet, and go on for a while: only a resource that compares tokens is safe.
+    /// The holder's znode was deleted. The holder may not know yet, and may go on for a while: only a resource that
+    /// compares tokens is safe.
     Taken,
 }
 
 /// Sees who stands in line for a lock, asks holders to give it back, and takes it from those who do not.
 ///
-/// It works on any lock of this crate. What it asks for is heeded by holders that listen to [`Held::revoked`]; waiters that
-/// are asked hear of it when they are granted the lock. What it takes is gone: the next in line holds the lock at once,
-/// whatever the former holder still does. Writes and deletions name a contender's znode, whose path is never another's, so
-/// a late or repeated one hits nobody else.
+/// It works on any lock of this crate. Holders that listen to [`Held::revoked`] heed its requests; waiters that are
+/// asked hear of it when they are granted the lock. A lock that it takes is gone: the next in line holds it at once,
+/// whatever the former holder still does. Writes and deletions name a contender's znode, whose path is never another's,
+/// so a late or repeated one hits nobody else.
 ///
 /// # Cost
 ///
@@ -75,12 +77,12 @@ impl<Z> fmt::Debug for Revoker<Z> {
 const KINDS: &[&str] = &["lock", "read", "write"];
 
 impl<Z: ZooKeeper> Revoker<Z> {
-    /// For the lock at `parent`.
+    /// A revoker for the lock at `parent`.
     pub fn new(zk: Z, parent: &ZPath) -> Revoker<Z> {
         Revoker { zk, parent: parent.clone() }
     }
 
-    /// Who stands in line, first come first. It may be old when it arrives.
+    /// The contenders in line, first come first. The list may be out of date when it arrives.
     pub async fn contenders(&self) -> Result<Vec<Standing>, Error> {
         let names = self.zk.children(&self.parent).await?;
         let mut all = Vec::new();
@@ -92,7 +94,7 @@ impl<Z: ZooKeeper> Revoker<Z> {
         Ok(all)
     }
 
-    /// Asks whoever owns a contender's znode to give back what it holds by it. Returns when the request stands there;
+    /// Asks whoever owns a contender's znode to give back what it holds by it. Returns when the request is written;
     /// `false` if the znode is gone already.
     pub async fn ask(&self, node: &ZPath) -> Result<bool, RecipeError> {
         loop {
@@ -135,7 +137,8 @@ impl<Z: ZooKeeper> Revoker<Z> {
         }
     }
 
-    /// Asks for it back, waits for so long by this client's clock, and takes it then.
+    /// Asks for the lock back, waits for at most `patience` by this client's clock, and takes it if it is not given
+    /// back by then.
     pub async fn revoke(&self, node: &ZPath, patience: Duration) -> Result<Ended, RecipeError> {
         if !self.ask(node).await? {
             return Ok(Ended::GivenBack);

@@ -1,6 +1,6 @@
-//! What every recipe makes of errors, of a lost connection and of the end of its session.
+//! How every recipe handles errors, a lost connection and the end of its session.
 //!
-//! For a recipe of one's own:
+//! In a recipe of your own:
 //!
 //! ```
 //! use zk_api::{Data, ZPath, ZooKeeper};
@@ -66,7 +66,7 @@ impl fmt::Display for RecipeError {
 
 impl std::error::Error for RecipeError {}
 
-/// What to make of a lost connection while something is held.
+/// What to do about a lost connection while something is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OnDisconnect {
     /// Stop at once: the session may end without this client being told.
@@ -80,14 +80,14 @@ pub enum OnDisconnect {
 pub enum Lost {
     /// The session is over.
     SessionOver,
-    /// The connection is lost; it may still be held, and is to be released.
+    /// The connection is lost; what was held may still be held, and must be released.
     Disconnected,
     /// Somebody has deleted the znode.
     NodeGone,
 }
 
-/// Lets an error pass if the request may be tried again, once there is a connection. `parent` is the znode that a
-/// `NoNode` speaks of.
+/// Returns once there is a connection, if the request may be tried again after this error; fails otherwise. `parent` is
+/// the znode that a `NoNode` is about.
 pub async fn passing<Z: ZooKeeper>(zk: &Z, error: Error, parent: &ZPath) -> Result<(), RecipeError> {
     match (error.code, error.outcome()) {
         _ if error.is_session_over() => Err(RecipeError::SessionLost),
@@ -98,14 +98,14 @@ pub async fn passing<Z: ZooKeeper>(zk: &Z, error: Error, parent: &ZPath) -> Resu
     }
 }
 
-/// Takes a place in the order of all writes and changes nothing: whether the znode is there at that place.
+/// Takes a place in the order of all writes and changes nothing; resolves to whether the znode is there at that place.
 ///
-/// Once it is answered, what this session asked for on earlier connections has been decided, and a read that was asked
-/// behind it on the same connection shows what came of that, and of all that anybody had been answered before the call.
-/// It is asked at once, so that the read can be asked before either is awaited.
+/// Once it is answered, what this session asked for on earlier connections has been decided, and a read submitted after
+/// it on the same connection shows what came of that, and of everything that any client had been answered before the
+/// call. It is submitted at once, so that the read can be submitted before either is awaited.
 ///
-/// A `sync` costs less and does neither: a leader that was deposed and does not know it answers one by itself, and one
-/// whose own tree is behind answers all the same.
+/// A `sync` costs less and does neither: a leader that does not know it was deposed answers it by itself, and a leader
+/// whose own tree lags answers it all the same.
 pub fn ordered<Z: ZooKeeper>(zk: &Z, node: &ZPath) -> Reply<bool> {
     let path = node.text();
     // One that fails is in the order as well.

@@ -52,7 +52,7 @@ impl<Z> fmt::Debug for SharedLock<Z> {
 }
 
 impl<Z: ZooKeeper> SharedLock<Z> {
-    /// A contender for the lock at `parent`, a znode that exists. `guid` must be unlike any other contender's.
+    /// A contender for the lock at `parent`, a znode that exists. `guid` must differ from every other contender's.
     /// Fails if it is empty or not fit for a znode's name.
     pub fn new(zk: Z, parent: &ZPath, guid: &str) -> Result<SharedLock<Z>, PathError> {
         Ok(SharedLock(Line::new(zk, parent, guid, KINDS)?))
@@ -68,24 +68,24 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         self.0.stand(WRITE).await?.turn(next_lower).await.map(Writing)
     }
 
-    /// As [`read`](SharedLock::read), if no writer is before it now. When it gives `None`, nothing is left behind.
+    /// As [`read`](SharedLock::read), if no writer is before it now. When it returns `None`, nothing is left behind.
     pub async fn try_read(&mut self) -> Result<Option<Held<'_, Z>>, RecipeError> {
         self.0.stand(READ).await?.turn_now(next_lower_writer).await
     }
 
-    /// As [`write`](SharedLock::write), if nobody is before it now. When it gives `None`, nothing is left behind.
+    /// As [`write`](SharedLock::write), if nobody is before it now. When it returns `None`, nothing is left behind.
     pub async fn try_write(&mut self) -> Result<Option<Writing<'_, Z>>, RecipeError> {
         Ok(self.0.stand(WRITE).await?.turn_now(next_lower).await?.map(Writing))
     }
 
-    /// As [`read`](SharedLock::read), for so long at most, by this client's clock. `None` when the time is over: the
-    /// attempt was dropped then, as if its future had been.
+    /// As [`read`](SharedLock::read), for at most `limit` by this client's clock. Returns `None` when the time is over:
+    /// the attempt was then dropped, as if its future had been.
     pub async fn read_within(&mut self, limit: Duration) -> Result<Option<Held<'_, Z>>, RecipeError> {
         let end = self.0.zk.sleep(limit);
         within(self.read(), end).await
     }
 
-    /// The same for [`write`](SharedLock::write).
+    /// As [`write`](SharedLock::write), for at most `limit`; `None` when the time is over.
     pub async fn write_within(&mut self, limit: Duration) -> Result<Option<Writing<'_, Z>>, RecipeError> {
         let end = self.0.zk.sleep(limit);
         within(self.write(), end).await
@@ -96,7 +96,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         self.0.abandon().await
     }
 
-    /// The znodes of all contenders, first come first. For inspection: it may be old when it arrives.
+    /// The znodes of all contenders, first come first. For inspection: the list may be out of date when it arrives.
     pub async fn contenders(&self) -> Result<Vec<ZPath>, Error> {
         self.0.contenders().await
     }
@@ -138,15 +138,16 @@ impl<'a, Z: ZooKeeper> Writing<'a, Z> {
 
     /// Goes on as a reader, without anybody in between.
     ///
-    /// In one transaction, a reader's znode is made with the number of the writer's, and that one is deleted: so the new
-    /// reader stands before every writer that waits, and with every reader that waits before the first of those. It keeps
-    /// its token, which is lower than theirs. From the call on it must not write any more, as others may read before it
-    /// has its answer. Fails, and holds nothing any more, if the session is over or somebody has deleted the znode.
+    /// In one transaction, a reader's znode is made with the number of the writer's, and the writer's is deleted: so
+    /// the new reader stands before every waiting writer, and together with the readers that wait before the first of
+    /// those. It keeps its token, which is lower than theirs. From the call on it must not write any more, as others
+    /// may read before it has its answer. Fails, and holds nothing any more, if the session is over or somebody has
+    /// deleted the znode.
     pub async fn downgrade(self) -> Result<Held<'a, Z>, RecipeError> {
         self.0.become_kind(WRITE, READ).await
     }
 
-    /// The lock as it is held, for who does not care in which mode.
+    /// The lock as it is held, for code that does not care about the mode.
     pub fn into_held(self) -> Held<'a, Z> {
         self.0
     }

@@ -22,23 +22,25 @@ const DECISION: &str = "decision";
 ///
 /// A transaction is a znode with the [`Terms`] in it. Below it there is one for the decision and one for each site's
 /// vote; all are made at once, empty, by whoever proposes it. Votes and the decision are written with the version that
-/// an empty znode has, so that each is written once, whoever tries: **they are irrevocable**. Only who has seen that
-/// every site votes to commit writes that decision; anybody may write the other one, and nobody goes by anything but
-/// what is written. So two who decide at the same time do no harm, and what matters is never in anybody's memory.
+/// an empty znode has, so that each is written once, whoever tries: **they are irrevocable**. Only a site that has seen
+/// every site vote to commit writes the decision to commit; any site may write the one to abort, and every site goes
+/// only by what is written. So two sites that decide at the same time do no harm, and nothing that matters is kept only
+/// in memory.
 ///
-/// 1. Each site [joins](Participant::join): it makes an ephemeral znode of its name below `members`. Nothing hangs on
-///    it but this: a site that is not there and has not voted is not waited for.
+/// 1. Each site [joins](Participant::join): it makes an ephemeral znode of its name below `members`. Its only effect is
+///    that a site that is not there and has not voted is not waited for.
 /// 2. The coordinator [waits](Participant::wait_for) until all are there and [proposes](Participant::propose). The
 ///    others [hear of it](Participant::hear_of), or are told by other means.
 /// 3. Each site [votes](Transaction::vote). A vote to abort is the decision.
 /// 4. Each asks for the [decision](Transaction::decision). As [`Watching`] says, the coordinator collects the votes and
-///    the others wait for what it writes, or all collect. A coordinator that is gone is replaced by all who wait.
-/// 5. When it has done as decided, and will not forget it, each [acknowledges](Decided::acknowledge): its vote is
-///    deleted, and the transaction with the last one.
+///    the others wait for what it writes, or all collect. If the coordinator is gone, all that wait for it collect
+///    instead.
+/// 5. When a site has done what was decided, and will not forget that, it [acknowledges](Decided::acknowledge): its
+///    vote is deleted, and with the last vote the transaction.
 ///
 /// **The four published shapes.** Sites that watch each other are [`Watching::EachOther`], one that watches for all is
-/// [`Watching::Coordinator`]. Sites with ephemeral znodes go with either; but a vote must outlive its site, so that
-/// what is ephemeral here is its presence alone.
+/// [`Watching::Coordinator`]. Ephemeral znodes for sites go with either; but a vote must outlive its site, so only a
+/// site's presence is ephemeral here.
 ///
 /// **Recovery** is to do the same again. A process that comes back joins, proposes or looks for the transaction, votes
 /// and asks for the decision: it gets its own vote, or what was decided without it. `None` in the place of a vote, a
@@ -47,14 +49,15 @@ const DECISION: &str = "decision";
 ///
 /// **Who waits, and for what.** Nobody waits for a site whose session is over. A site that lives and does not vote is
 /// waited for without end, as only its owner can tell whether it will: race [`decision`](Transaction::decision) against
-/// a timer, and [`abort`](Transaction::abort). A transaction whose proposer dies before it is there is nobody's to wait
-/// for; any site may propose it. What is left at rest are transactions that a site has not acknowledged.
+/// a timer, and [`abort`](Transaction::abort). Nobody waits for a transaction whose proposer dies before it is there;
+/// any site may propose it. All that is left at rest are transactions that a site has not acknowledged.
 ///
-/// **Limits and cost.** Who proposes takes part. An id must not be used again. Who collects makes one read for each site,
-/// and four more for each that it has to wait for, one at a time. Who waits for the coordinator makes four, and is woken
-/// once. If the coordinator dies, and always with [`Watching::EachOther`], everybody collects: n² reads in all. Writes
-/// are one multi and the decision, and for each site its presence, a vote and two deletions. A lost answer is looked up
-/// by doing it again, which does nothing twice. Any future may be dropped at any time.
+/// **Limits and cost.** The proposer takes part. An id must not be used again. A site that collects makes one read for
+/// each site, and four more for each that it has to wait for, one at a time. A site that waits for the coordinator
+/// makes four reads, and is woken once. If the coordinator dies, and always with [`Watching::EachOther`], everybody
+/// collects: n² reads in all. Writes are one multi and the decision, and for each site its presence, a vote and two
+/// deletions. After a lost answer the request is made again, which does nothing twice. Any future may be dropped at any
+/// time.
 ///
 /// # Cost
 ///
@@ -78,8 +81,8 @@ impl<Z> fmt::Debug for Participant<Z> {
 }
 
 impl<Z: ZooKeeper> Participant<Z> {
-    /// A participant in the transactions below one znode, whose sites are present below another; both exist. One process
-    /// at a time has this name. Fails if it is not fit for one.
+    /// A participant called `name` in the transactions below `transactions`, whose sites are present below `members`;
+    /// both znodes must exist. Only one process at a time may have the name. Fails if the name is not fit for a site.
     pub fn new(zk: Z, transactions: &ZPath, members: &ZPath, name: &str) -> Result<Self, PathError> {
         terms::checked_name(name)?;
         members.join(name)?;
@@ -91,7 +94,7 @@ impl<Z: ZooKeeper> Participant<Z> {
         })
     }
 
-    /// Makes this site present, as long as its session lives. A former life's znode is waited for to vanish.
+    /// Makes this site present, as long as its session lives. Waits until the znode of a former life is gone.
     pub async fn join(&self) -> Result<(), RecipeError> {
         let own = self.member(&self.name);
         loop {
@@ -166,7 +169,7 @@ impl<Z: ZooKeeper> Participant<Z> {
         }
     }
 
-    /// A transaction that is known; `None` if it is not, or not yet, or not any more.
+    /// The transaction called `id`; `None` if it is not known, or not yet, or no longer.
     pub async fn find(&self, id: &str) -> Result<Option<Transaction<'_, Z>>, RecipeError> {
         self.read(id, "find").await
     }
@@ -187,7 +190,7 @@ impl<Z: ZooKeeper> Participant<Z> {
         }
     }
 
-    /// Waits until a transaction is known. One that this site has acknowledged may never be again.
+    /// Waits until a transaction is known. A transaction that this site has acknowledged may never be known again.
     pub async fn hear_of(&self, id: &str) -> Result<Transaction<'_, Z>, RecipeError> {
         let path = self.transaction(id)?;
         loop {

@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 pub struct Cause {
     /// In sentences.
     pub why: Vec<String>,
-    /// Of the timeline, the lines that matter, worked back from the break; that is the last.
+    /// The lines of the timeline that matter, traced back from the break, which is the last of them.
     pub moments: Vec<Moment>,
-    /// From when on it was not avoided any more, if that was asked.
+    /// From when on the break was no longer avoided, if that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_return: Option<NoReturn>,
 }
 
-/// From when on a break was not avoided any more: up to some event the run was repeated, and behind that everything but
-/// its faults was left to another chance, a number of times.
+/// From when on a break was no longer avoided: the run was repeated up to some event, and after that everything but its
+/// faults was drawn anew, a number of times.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoReturn {
@@ -26,9 +26,9 @@ pub struct NoReturn {
     pub virtual_ns: u64,
     /// Which event.
     pub what: String,
-    /// How often. Behind the event it breaks every time.
+    /// How often it was drawn anew. After the event, it breaks every time.
     pub redraws: u32,
-    /// How often it is avoided behind the event before.
+    /// How often the break is avoided after the event before.
     pub avoided: u32,
 }
 
@@ -63,7 +63,7 @@ impl std::fmt::Display for NoReturn {
 pub struct Moment {
     /// When, in virtual time.
     pub virtual_ns: u64,
-    /// Where: a process, or `--` for what is at none of them.
+    /// Where: a process, or `--` for what happens at no process.
     pub who: String,
     /// What kind of line it is.
     pub mark: Mark,

@@ -1,4 +1,4 @@
-//! Recipes side by side, for whoever is to choose one.
+//! Recipes side by side, for choosing one.
 
 use crate::judge::JudgedTrial;
 use crate::verdict::{Answer, Verdict};
@@ -16,7 +16,7 @@ pub struct CompareReport {
     pub schema: String,
     /// How many seeds each recipe was given, from 0: of all faults together, and of each fault alone.
     pub seeds: u64,
-    /// A search that was not done after so many states is undecided.
+    /// A search that was not finished after this many states is undecided.
     pub max_states: u64,
     /// Each recipe.
     pub recipes: Vec<ComparedRecipe>,
@@ -38,14 +38,14 @@ pub struct ComparedRecipe {
     pub faults: Vec<UnderFault>,
 }
 
-/// What a turn costs in one run without faults, on three servers. A turn is from asking to having given back, or what else
-/// ends in the recipe.
+/// What a turn costs in one run without faults, on three servers. A turn lasts from asking for something to having
+/// given it back, or to whatever else ends it in the recipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
     /// Client processes, which all want their turns at once.
     pub clients: u64,
-    /// One way of a message.
+    /// The one-way latency of a message.
     pub latency_ms: f64,
     /// How many turns there were, all together.
     pub turns: u64,
@@ -53,10 +53,10 @@ pub struct Cost {
     pub requests: u64,
     /// Events of watches that clients were sent, all together.
     pub wakes: u64,
-    /// From one's giving back to the next one's being granted it, where somebody waited: the median, in virtual
+    /// The median time from one client's giving back to the next one's grant, where somebody waited, in virtual
     /// microseconds.
     pub hand_over_us: Option<u64>,
-    /// Znodes that are there when all have ended, but for those of the setup.
+    /// Znodes that are left when all have ended, other than those of the setup.
     pub left: u64,
 }
 

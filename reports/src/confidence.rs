@@ -1,19 +1,19 @@
-//! How sure so many seeds make one.
+//! How much confidence a number of seeds gives.
 
 use crate::sweep::PromiseResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::inv_beta_reg;
 
-/// How sure a sweep makes one, as far as seeds can. Rates are shares of all seeds, from 0 to 1.
+/// How much confidence a sweep gives, as far as seeds can give any. Rates are shares of all seeds, from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {
-    /// How sure: 0.95.
+    /// The confidence level: 0.95.
     pub level: f64,
-    /// What breaks in at least this share of all seeds would have been seen here.
+    /// Whatever breaks in at least this share of all seeds would have been seen here, at this level.
     pub unseen_below: f64,
-    /// How often what broke does break.
+    /// How often each promise that broke does break.
     pub rates: Vec<Rate>,
 }
 
@@ -23,19 +23,19 @@ pub struct Confidence {
 pub struct Rate {
     /// The promise or invariant.
     pub promise: String,
-    /// The least share of seeds that such a sweep is likely of.
+    /// The smallest share of seeds that is compatible with this sweep at this level.
     pub low: f64,
-    /// The largest.
+    /// The largest such share.
     pub high: f64,
-    /// So many other seeds without a break, after a fix, leave at most 1 - `level` that the bug is still there and has not
-    /// shown, if it broke as often as `low`.
+    /// After a fix, this many other seeds without a break leave a chance of at most 1 - `level` that the bug is still
+    /// there and has not shown, if it breaks as often as `low`.
     pub green_seeds: u64,
 }
 
 const LEVEL: f64 = 0.95;
 
 impl Confidence {
-    /// Of promises over so many seeds.
+    /// The confidence that `seeds` seeds give in these results.
     ///
     /// Source: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
     /// Biometrika 26 (1934), for the interval; the chance of no break in n seeds, (1 - rate)^n, for the rest.

@@ -8,8 +8,8 @@ pub const DIAGRAM_SCHEMA: &str = "zoocheck-diagram/1";
 
 /// A piece of a run that ends where a promise was broken.
 ///
-/// Lanes are numbered by their place in `lanes`. Times are in `unit`, and all of them lie in `from..=until`, but for
-/// what began or was sent before the piece, or ends behind it.
+/// Lanes are numbered by their place in `lanes`. Times are in `unit`, and all of them lie in `from..=until`, except for
+/// what began or was sent before the piece, or ends after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Diagram {
@@ -75,7 +75,7 @@ pub struct Arrow {
     pub to: usize,
     /// When it was sent.
     pub sent: u64,
-    /// When it arrived, perhaps behind the end of the piece; `None` if it did not.
+    /// When it arrived, perhaps after the end of the piece; `None` if it did not.
     pub arrived: Option<u64>,
     /// What kind of message it is.
     pub kind: ArrowKind,
@@ -145,7 +145,7 @@ pub enum BarKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// Whom it concerns; the first is where it happens. Nobody: it happens at none of the lanes.
+    /// The lanes that it concerns; it happens at the first. Empty if it happens at none of them.
     pub lanes: Vec<usize>,
     /// When.
     pub at: u64,
@@ -213,7 +213,7 @@ impl Diagram {
         }
     }
 
-    /// Whether it is of one piece: whatever somebody has written into a file.
+    /// Whether it is consistent, whatever somebody has written into a file.
     pub fn is_sound(&self) -> bool {
         let many = self.lanes.len();
         self.from <= self.until
@@ -232,8 +232,8 @@ impl Diagram {
         self.arrows.len() + self.bars.len() + self.points.len()
     }
 
-    /// The piece that ends at `until`, with at most so many messages, bars and points: the latest of them. What was
-    /// left out before stays counted.
+    /// The piece that ends at `until`, with at most `most` messages, bars and points: the latest of them. What was left
+    /// out before stays counted.
     #[must_use]
     pub fn up_to(mut self, until: u64, most: usize) -> Diagram {
         let before = self.items();

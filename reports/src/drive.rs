@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The version of [`DriveReport`]'s JSON.
 pub const DRIVE_SCHEMA: &str = "zoocheck-drive/1";
 
-/// What came of client programs in real time. A seed draws the faults, and no more: the same seed may come out
-/// otherwise.
+/// What came of client programs in real time. A seed draws only the faults: the same seed may have another outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveReport {
@@ -45,7 +44,7 @@ pub struct DriveReport {
     pub invariants: Vec<LivePromise>,
     /// Seeds in which something was broken.
     pub failures: Vec<DriveFailure>,
-    /// Seeds that came to no end.
+    /// Seeds whose run did not come to an end.
     pub undecided: Vec<DriveUndecided>,
     /// What ended it before all seeds were run.
     pub interrupted: Option<String>,
@@ -63,13 +62,13 @@ pub struct DriveFailure {
     pub again: u32,
     /// How often something was broken then.
     pub broken_again: u32,
-    /// What tries it once more.
+    /// The command that tries it once more.
     pub command: String,
     /// The last lines of a program that failed.
     pub output: Vec<String>,
 }
 
-/// A seed that came to no end.
+/// A seed whose run did not come to an end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveUndecided {
@@ -92,7 +91,7 @@ impl DriveReport {
 }
 
 impl LivePromise {
-    /// With what came of the same promise in another run.
+    /// This result together with that of the same promise in another run.
     pub fn with(self, other: LivePromise) -> LivePromise {
         let (broken, expected) = (self.broken + other.broken, self.expected + other.expected);
         let tested = self.tested + other.tested;

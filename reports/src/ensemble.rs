@@ -24,7 +24,7 @@ pub struct EnsembleReport {
     pub bounds: EnsembleBounds,
     /// What whole servers do; `null` if they were bare peers.
     pub whole: Option<WholeServers>,
-    /// What was taken for one step or one state, by name.
+    /// What was merged into one step or one state, by name.
     pub merged: Vec<String>,
     /// When to give up.
     pub limits: Limits,
@@ -46,7 +46,7 @@ pub struct EnsembleReport {
     pub steps: Vec<String>,
     /// How long it took.
     pub wall_seconds: f64,
-    /// What must hold in every state. `tested` counts different states of the servers in which it speaks of something.
+    /// What must hold in every state. `tested` counts the different states of the servers that an invariant applies to.
     pub invariants: Vec<CheckedPromise>,
     /// Liveness, and that nothing panics.
     pub watched: Vec<CheckedPromise>,
@@ -76,7 +76,7 @@ pub struct WholeServers {
 pub struct EnsembleBounds {
     /// Servers that vote.
     pub servers: u8,
-    /// Servers that do not.
+    /// Servers that do not vote.
     pub observers: u8,
     /// Transactions.
     pub txns: u8,
@@ -100,7 +100,7 @@ impl EnsembleReport {
         self.verdict == Judgement::Holds
     }
 
-    /// The invariants of which nothing within the bounds spoke.
+    /// The invariants that applied to nothing within the bounds.
     pub fn untested(&self) -> impl Iterator<Item = &str> {
         let all = self.invariants.iter();
         all.filter(|result| result.verdict == Verdict::NeverTested).map(|result| result.name.as_str())

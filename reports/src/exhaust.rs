@@ -26,7 +26,7 @@ pub struct ExhaustReport {
     pub facts: Vec<String>,
     /// The seed.
     pub seed: u64,
-    /// From which virtual time on.
+    /// The virtual time from which on orders were varied.
     pub at_ns: u64,
     /// How many events were taken in every order.
     pub steps: u32,
@@ -36,7 +36,7 @@ pub struct ExhaustReport {
     pub orders: u64,
     /// How many different runs these were.
     pub different: u64,
-    /// Whether these are all there are.
+    /// Whether these are all possible orders.
     pub exhaustive: bool,
     /// What the recipe promises; counts are of orders.
     pub promises: Vec<PromiseResult>,

@@ -25,7 +25,7 @@ pub fn write_dir(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
     write_report(&report, dir)
 }
 
-/// The same of any report: what it is as data and as a page, and where it has cases, those and a summary.
+/// As [`write_dir`], for any report: as data and as a page and, if it has cases, those and a summary.
 pub fn write_report(report: &impl Report, dir: &Path) -> Result<(), FileError> {
     let write = |name: &str, text: String| write_whole(&dir.join(name), text.as_bytes());
     write(REPORT_FILE, to_json(report))?;
@@ -36,7 +36,7 @@ pub fn write_report(report: &impl Report, dir: &Path) -> Result<(), FileError> {
     write("index.html", report.html())
 }
 
-/// Writes `report.json` alone: what a sweep that goes on has so far.
+/// Writes only `report.json`, with what an unfinished sweep has so far.
 pub fn write_so_far(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
     let report = SweepReport { wall_seconds: None, ..report.clone() };
     write_whole(&dir.join(REPORT_FILE), to_json(&report).as_bytes())
@@ -52,7 +52,8 @@ pub fn prepare_dir(dir: &Path) -> Result<(), FileError> {
     fs::remove_file(&probe).map_err(|source| error(dir, "cannot write into the directory", source))
 }
 
-/// The same of a directory that a report is to be in: one of ours that is there is replaced, files of others are not.
+/// As [`prepare_dir`], for a directory that is to hold a report. A report of ours will be replaced; a file that is not
+/// ours is an error.
 pub fn prepare_report_dir(dir: &Path) -> Result<(), FileError> {
     if let Some((file, why)) = crate::saved::foreign(dir) {
         let source = io::Error::new(io::ErrorKind::AlreadyExists, format!("{why}, and is not overwritten"));
@@ -61,7 +62,7 @@ pub fn prepare_report_dir(dir: &Path) -> Result<(), FileError> {
     prepare_dir(dir)
 }
 
-/// The same of a directory that must be new, or empty.
+/// As [`prepare_dir`], for a directory that must be new or empty.
 pub fn prepare_new_dir(dir: &Path) -> Result<(), FileError> {
     let full = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
     if full || dir.is_file() {

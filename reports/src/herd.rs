@@ -29,7 +29,7 @@ pub struct HerdReport {
 pub struct HerdTrial {
     /// Its name.
     pub name: String,
-    /// It is known to be wrong.
+    /// Whether it is known to be wrong.
     pub wrong: bool,
     /// The runs, the fewest contenders first.
     pub runs: Vec<HerdRun>,
@@ -41,9 +41,9 @@ pub struct HerdTrial {
 pub struct HerdRun {
     /// How many there were.
     pub contenders: u64,
-    /// How many were granted what they asked for. Fewer than there were: the others waited in vain.
+    /// How many were granted what they asked for. If there are fewer than `contenders`, the others waited in vain.
     pub granted: u64,
-    /// Whom changes woke while somebody waited, all together.
+    /// How many clients were woken by changes while somebody waited, in all.
     pub woken: u64,
     /// The most that one change woke.
     pub most: u64,

@@ -16,11 +16,11 @@ pub const JUDGE_SCHEMA: &str = "zoocheck-judge/1";
 pub struct JudgeReport {
     /// [`JUDGE_SCHEMA`].
     pub schema: String,
-    /// What was asked for; nothing stands for everything.
+    /// What was asked for; an empty list stands for everything.
     pub what: Vec<String>,
     /// How many seeds each trial was given, from 0.
     pub seeds: u64,
-    /// A search that was not done after so many states is undecided.
+    /// A search that was not finished after this many states is undecided.
     pub max_states: u64,
     /// Each trial.
     pub trials: Vec<JudgedTrial>,
@@ -54,17 +54,17 @@ pub struct JudgedTrial {
     pub states: u64,
     /// The longest of the shortest paths.
     pub depth: u32,
-    /// What the scenario has that the default one has not, as `key=value`.
+    /// Where the scenario differs from the default one, as `key=value`.
     pub scenario: Vec<String>,
-    /// Promise by promise, in the trial's order; behind them whatever else was broken.
+    /// Each promise, in the trial's order, followed by whatever else was broken.
     pub promises: Vec<JudgedPromise>,
     /// Where engines and catalogue do not agree, each a sentence.
     pub wrong: Vec<String>,
-    /// Held if they agree; undecided if what is missing is an end of the search or a test.
+    /// Held if they agree; undecided if only the end of a search or a test is missing.
     pub answer: Answer,
 }
 
-/// Which engines there are to find something.
+/// Which engines are to find something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engines {

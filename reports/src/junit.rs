@@ -3,8 +3,8 @@
 use crate::suite::{Case, Outcome, Suite};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// A test case for each case: what is broken is a failure that ends with the command that shows it again, and what
-/// nothing is known of is skipped.
+/// A test case for each case: a broken one is a failure that ends with the command that shows it again, and one of
+/// which nothing is known is skipped.
 pub fn junit(suite: &Suite) -> String {
     let mut out = TestSuite::new(suite.title.as_str());
     for (name, value) in &suite.properties {

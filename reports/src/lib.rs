@@ -17,7 +17,7 @@
 //! | `diagram` | [`Diagram`]: a piece of a run, to be drawn |
 //! | `report` | [`Report`]: how each is shown |
 //! | `page` | what can stand on a page for people |
-//! | `pages` | what does, for each of the reports |
+//! | `pages` | what stands on the page of each report |
 //! | `text` | a page as text, with colours if asked for |
 //! | `html` | a page for browsers, with its diagrams |
 //! | `markdown` | a page as Markdown |
@@ -26,14 +26,14 @@
 //! | `annotations` | cases as annotations of a build |
 //! | `mermaid` | a diagram for wherever Markdown is shown |
 //! | `junit` | cases for CI systems |
-//! | `confidence` | [`Confidence`]: how sure so many seeds make one |
-//! | `merge` | reports of shards become that of the sweep they share |
+//! | `confidence` | [`Confidence`]: how much confidence a number of seeds gives |
+//! | `merge` | merging the reports of shards into that of the sweep they share |
 //! | `saved` | reports that were saved, read again |
 //! | `schema` | [`schemas`]: JSON Schemas, derived from the types |
 //! | `files` | files that are there whole or not at all |
 //!
-//! `tests/testdata/keys.txt` has every key of every JSON form; a change that an old reader cannot bear raises the
-//! number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
+//! `tests/testdata/keys.txt` has every key of every JSON form; a change that breaks old readers raises the number in
+//! [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
 
 mod annotations;
 mod cause;

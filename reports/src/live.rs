@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The version of [`LiveReport`]'s JSON.
 pub const LIVE_SCHEMA: &str = "zoocheck-live/1";
 
-/// What came of a run on a live ensemble. It happened once: nothing of it can be had again.
+/// What came of a run on a live ensemble. It happened once, and cannot be repeated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveReport {
@@ -51,7 +51,7 @@ pub struct LiveReport {
 pub struct Happened {
     /// Sessions that were opened by actors.
     pub sessions: u64,
-    /// Of these, those that their clients learnt to be dead.
+    /// Of these, those whose clients learnt that they were dead.
     pub sessions_lost: u64,
     /// Connections that actors lost.
     pub disconnections: u64,
@@ -83,7 +83,7 @@ pub struct LivePromise {
     pub assumptions: Vec<String>,
     /// The first break where it was owed.
     pub first: Option<LiveBreak>,
-    /// The first of the others.
+    /// The first break where an assumption did not hold, or is not known to have held.
     pub first_expected: Option<LiveBreak>,
 }
 

@@ -1,11 +1,11 @@
-//! Reports of shards become that of the sweep that they share.
+//! Merges the reports of shards into that of the sweep that they share.
 
 use crate::confidence::Confidence;
 use crate::sweep::{Missing, PromiseResult, Reached, SweepReport};
 use crate::verdict::{Answer, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Why reports are not parts of one sweep: which, and what is wrong with it.
+/// Why reports are not parts of one sweep: which report is not, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MergeError(String);
@@ -13,8 +13,9 @@ pub struct MergeError(String);
 /// Merges the reports of shards, each with the name of its file, in any order: the report of one sweep over all seeds,
 /// to the byte.
 ///
-/// They must be of the same build, scenario and seeds, and no two of the same shard. A shard of which there is no report
-/// is an error, unless `partial`: then it is in `seeds.missing`. One report alone that is no shard is given back.
+/// They must be of the same build, scenario and seeds, and no two of the same shard. A shard of which there is no
+/// report is an error, unless `partial`: then it is in `seeds.missing`. A single report that is no shard is returned as
+/// it is.
 pub fn merge(mut parts: Vec<(String, SweepReport)>, partial: bool) -> Result<SweepReport, MergeError> {
     if let [(_, only)] = parts.as_slice()
         && only.seeds.shard.is_none()
@@ -76,8 +77,8 @@ pub fn merge(mut parts: Vec<(String, SweepReport)>, partial: bool) -> Result<Swe
 /// More shards than anybody has.
 const MOST_ABSENT: usize = 10_000;
 
-/// How a report is not of the same sweep as another one: the key, what it is, and what it should be. Which shards they
-/// are, and how far they got, is not looked at.
+/// Why two reports are not of the same sweep: the key, its value, and what it should be; `None` if they are. Which
+/// shards they are, and how far they got, is not looked at.
 pub fn difference(one: &SweepReport, other: &SweepReport) -> Option<String> {
     let seeds = |report: &SweepReport| {
         let end = report.until_covered.as_ref().map_or(report.seeds.end, |until| until.at_most);
@@ -119,15 +120,15 @@ pub fn first_of_shard(range: (u64, u64), index: u64, of: u64) -> Option<u64> {
 }
 
 impl SweepReport {
-    /// Which shard it is, and of how many; `None` if it is none.
+    /// Which shard it is, and of how many; `None` if it is no shard.
     pub fn shard(&self) -> Option<(u64, u64)> {
         let (index, of) = self.seeds.shard.as_deref()?.split_once('/')?;
         let (index, of) = (index.parse().ok()?, of.parse().ok()?);
         (1 <= index && index <= of).then_some((index, of))
     }
 
-    /// Adds another part of the same sweep, in which no seed was run that was run in this one. What is left to say of the
-    /// seeds, `shard` and `missing`, is the caller's; then `settle`.
+    /// Adds another part of the same sweep, which must have no seed in common with this one. The caller then sets
+    /// `shard` and `missing` of the seeds, and calls `settle`.
     pub fn add(&mut self, part: SweepReport) {
         // A cost that needs 584 years of virtual time stays there, in whatever order it is added up.
         self.virtual_ns = self.virtual_ns.saturating_add(part.virtual_ns);
@@ -164,7 +165,7 @@ impl SweepReport {
         self.wall_seconds = None;
     }
 
-    /// Says again what follows from the rest: the answer, the virtual seconds, the confidence.
+    /// Recomputes what follows from the rest: the answer, the virtual seconds, the confidence.
     pub fn settle(&mut self) {
         self.virtual_seconds = self.virtual_ns as f64 / 1e9;
         self.confidence = Confidence::of(self.all(), self.seeds.count);

@@ -21,15 +21,15 @@ pub struct MutantsReport {
     pub clients: Vec<String>,
     /// How many seeds each was given, from 0.
     pub seeds: u64,
-    /// What was broken without any of them, with the first seed. It must be nothing.
+    /// What was broken without any planted bug, with the first seed. It must be empty.
     pub unmutated: Vec<Kill>,
     /// The bounds that are explored, smallest first: the same for every mutant. Empty if none are.
     pub models: Vec<String>,
-    /// The most states of each.
+    /// How many states each search may have at most.
     pub max_states: u64,
     /// Each planted bug.
     pub mutants: Vec<MutantResult>,
-    /// Invariants that none broke first, and by which bug and in which seed they were broken after others.
+    /// Invariants that no bug broke first, and the bug and the seed by which they were broken after others.
     pub beyond: Vec<Beyond>,
     /// Invariants that no planted bug has broken under their own names. Empty where not all were planted.
     pub never_broken: Vec<String>,
@@ -72,9 +72,9 @@ pub struct MutantResult {
     pub acted: u64,
     /// In how many of these something was broken after that.
     pub caught: u64,
-    /// The first seed in which one of its family was.
+    /// The first seed in which an invariant of its family was broken.
     pub first_seed: Option<u64>,
-    /// By what, the most frequent first.
+    /// What was broken, the most frequent first.
     pub kills: Vec<Kill>,
     /// The first of the models in which something was broken, and what.
     pub model: Option<ModelKill>,

@@ -16,7 +16,7 @@ pub struct MutateReport {
     pub schema: String,
     /// How many seeds each mutation was given, from 0.
     pub seeds: u64,
-    /// Where a search was cut short.
+    /// After how many states a search was cut short.
     pub max_states: u64,
     /// How many occasions of each kind were tried.
     pub occasions: u8,
@@ -36,7 +36,7 @@ pub struct MutatedRecipe {
     pub name: String,
     /// The bounds of the models that were explored to their end.
     pub bounds: String,
-    /// How many states that of the recipe itself has.
+    /// How many states the model of the recipe itself has.
     pub states: u64,
     /// Promises that the recipe itself does not keep: they kill nothing.
     pub broken: Vec<String>,
@@ -62,9 +62,9 @@ pub struct MutationResult {
     pub killed: Option<Killed>,
     /// Why it is not decided.
     pub why: Option<String>,
-    /// Of a survivor: what is seen from outside in a run that only one of the two recipes has, step by step.
+    /// For a survivor: a run that only one of the two recipes has, as seen from outside, step by step.
     pub run: Vec<String>,
-    /// Of a survivor: that run is one of the recipe itself, which the mutated one has lost.
+    /// For a survivor: whether that run is one of the recipe itself, which the mutated one has lost.
     pub lost: bool,
     /// Of a survivor: promises of the library, beyond the recipe's own, that notice it.
     pub noticed_by: Vec<String>,
@@ -98,10 +98,10 @@ pub enum MutationFate {
     Survived,
 }
 
-/// How many mutations came to what.
+/// How many mutations had which fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MutateTally {
-    /// All that came about.
+    /// All whose occasion came.
     pub all: u64,
     /// See [`MutationFate`].
     pub killed: u64,
@@ -116,7 +116,7 @@ pub struct MutateTally {
 }
 
 impl MutateTally {
-    /// Of these.
+    /// The tally of these mutations.
     pub fn of<'a>(mutations: impl IntoIterator<Item = &'a MutationResult>) -> MutateTally {
         let mut tally = MutateTally::default();
         for mutation in mutations {
@@ -132,8 +132,8 @@ impl MutateTally {
         tally
     }
 
-    /// Whether so many of a hundred are killed of those that are not equivalent. Undecided where that hangs on what is
-    /// not decided.
+    /// Whether at least `at_least` percent of the mutations that are not equivalent are killed. Undecided if that
+    /// depends on undecided ones.
     pub fn answer(self, at_least: u8) -> Answer {
         let is_enough = |of: u64| self.killed * 100 >= u64::from(at_least) * of;
         let decided = self.killed + self.survived;
@@ -167,7 +167,7 @@ impl MutateTally {
 }
 
 impl MutateReport {
-    /// How many came to what.
+    /// How many of its mutations had which fate.
     pub fn tally(&self) -> MutateTally {
         MutateTally::of(self.recipes.iter().flat_map(|recipe| &recipe.mutations))
     }

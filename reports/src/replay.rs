@@ -50,16 +50,16 @@ pub struct ReplayReport {
     /// Why the first promise was broken, or the one that was asked about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// What happened, told to people; what was broken stands in its place.
+    /// What happened, in words for people; breaks stand where they happened.
     pub timeline: Vec<Moment>,
-    /// What happened, as data, one line an event: everything, or what the timeline was told from.
+    /// What happened, as data, one line per event: everything, or what the timeline was made from.
     pub trace: Vec<String>,
 }
 
 /// How much of a replay is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lines {
-    /// So many lines of what concerns the first break, up to it.
+    /// This many lines of what concerns the first break, up to it.
     Last(usize),
     /// The whole timeline.
     All,

@@ -1,4 +1,4 @@
-//! What reports have in common: a page, which is shown wherever somebody looks.
+//! What reports have in common: a page, which can be shown in several forms.
 
 use crate::html::html;
 use crate::markdown::markdown;
@@ -10,7 +10,7 @@ use std::fmt;
 
 /// What came of a command.
 pub trait Report: serde::Serialize {
-    /// What a page for browsers is headed by.
+    /// The heading of its page for browsers.
     fn heading(&self) -> String;
 
     /// What stands on its page, in the order in which text has it.

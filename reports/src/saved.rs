@@ -19,8 +19,8 @@ pub fn report_file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(REPORT_FILE) } else { path.to_path_buf() }
 }
 
-/// Reads the report of a sweep: a file, or the one in a directory. `report.json` of a run that was killed is whole, as it
-/// is written whole; what is not, somebody has cut.
+/// Reads the report of a sweep: a file, or the one in a directory. The `report.json` of a run that was killed is whole,
+/// as it is written in one piece; if one is not whole, somebody has cut it.
 pub fn read_sweep(path: &Path) -> Result<SweepReport, ReadError> {
     let file = report_file(path);
     let bad = |problem: String| ReadError { path: file.display().to_string(), problem };

@@ -11,7 +11,7 @@ use crate::verdict::{Answer, Verdict};
 use crate::words::{of, seconds};
 use std::time::Duration;
 
-/// What came of a report: a case for each promise and invariant, or for each trial that was judged.
+/// The cases of a report: one for each promise and invariant, or for each trial that was judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suite {
     /// What was tried, as it was asked for.

@@ -49,15 +49,15 @@ pub struct SweepReport {
     pub messages: u64,
     /// Events taken from the queue in all seeds together.
     pub steps: u64,
-    /// The digests of all runs, added up without regard to an overflow: where it is another for the same build, scenario
-    /// and seeds, some run is another. 16 hex digits in JSON.
+    /// The digests of all runs, added up with wrapping: if it differs for the same build, scenario and seeds, some run
+    /// differs. 16 hex digits in JSON.
     #[serde(default, with = "crate::hex")]
     #[schemars(with = "String", regex(pattern = "^[0-9a-f]{16}$"))]
     pub digest: u64,
     /// How long it took, where a command has just measured it; never saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_seconds: Option<f64>,
-    /// How sure that makes one.
+    /// How much confidence that gives.
     pub confidence: Confidence,
     /// What the recipe promises, in the trial's order.
     pub promises: Vec<PromiseResult>,
@@ -99,7 +99,7 @@ pub struct Seeds {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Missing {
-    /// Of this shard; of the whole range if it is not shared.
+    /// The shard that they are of; missing if the range is not split into shards.
     pub shard: Option<String>,
     /// From this seed on; all before it were run.
     pub from: u64,
@@ -147,13 +147,13 @@ pub struct PromiseResult {
 pub struct Reached {
     /// Its name.
     pub name: String,
-    /// In how many seeds it was reached; none is worth a look.
+    /// In how many seeds it was reached; 0 is worth a look.
     pub seeds: u64,
     /// How often.
     pub times: u64,
 }
 
-/// What changes woke while so many waited.
+/// How many clients changes woke while a given number waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HerdPoint {
@@ -161,7 +161,7 @@ pub struct HerdPoint {
     pub contenders: u64,
     /// Changes that woke somebody.
     pub changes: u64,
-    /// Whom they woke, all together.
+    /// How many clients they woke, in all.
     pub woken: u64,
     /// The most that one of them woke.
     pub most: u64,
@@ -194,10 +194,10 @@ pub struct Failure {
     pub what: String,
     /// The command that shows it again.
     pub replay: String,
-    /// Why; of the first of each promise.
+    /// Why it was broken; only for the first failure of each promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// The run up to there, to be drawn; of the first of each promise at most.
+    /// The run up to there, to be drawn; at most for the first failure of each promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagram: Option<Diagram>,
 }
@@ -227,8 +227,8 @@ impl SweepReport {
         self.seeds.missing.is_empty()
     }
 
-    /// What the exit status says: the answer, and 3 for whatever is not complete, so that who sees it may resume. What is
-    /// broken already is so for good, and `answer` says it.
+    /// What the exit status says: the answer, or undecided (3) if the sweep is not complete, so that whoever sees it
+    /// may resume. A break found already is final, and `answer` says so.
     pub fn outcome(&self) -> Answer {
         if self.is_complete() { self.answer } else { Answer::Undecided }
     }
@@ -276,8 +276,8 @@ impl SweepReport {
         owed.into_iter().chain(expected)
     }
 
-    /// Gives the first breaks their diagrams, [`SweepReport::DRAWN`] at most, and takes those of all others away. `draw`
-    /// is asked for what has none.
+    /// Gives the first breaks their diagrams, [`SweepReport::DRAWN`] at most, and removes all other diagrams. `draw` is
+    /// called for those that have none.
     pub fn draw(&mut self, mut draw: impl FnMut(&Failure, bool) -> Option<Diagram>) {
         let mut left = SweepReport::DRAWN;
         let mut seen = BTreeSet::new();
@@ -298,7 +298,7 @@ impl SweepReport {
         }
     }
 
-    /// Gives the first breaks of promises their causes. `cause` is asked for what has none.
+    /// Gives the first breaks of promises their causes. `cause` is called for those that have none.
     pub fn explain(&mut self, mut cause: impl FnMut(&Failure) -> Option<Cause>) {
         let mut seen = BTreeSet::new();
         for failure in &mut self.failures {

@@ -7,7 +7,7 @@ use crate::words::{broken, of, seconds, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
-/// Whether to paint.
+/// Whether to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paint {
     colours: bool,

@@ -1,6 +1,6 @@
 //! Numbers, times and texts in words.
 
-/// A number with its thousands apart: `1,204`.
+/// A number with its thousands separated: `1,204`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -61,8 +61,8 @@ pub fn named_in(text: &str) -> Vec<&str> {
 /// What a terminal shows in one line.
 const WIDTH: usize = 80;
 
-/// Text in lines that a terminal shows whole; those after the first begin with so many blanks. The first is to follow
-/// what is as wide as that.
+/// Text in lines that a terminal shows whole; lines after the first begin with `indent` blanks. The first is meant to
+/// follow something of that width.
 pub fn wrapped(text: &str, indent: usize) -> String {
     broken(text, indent, indent)
 }

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// What is wrong with a command line, a file or the environment: one line that says what, where, and what was
-/// expected. Exit status 2.
+/// An error in a command line, a file or the environment: one line that says what is wrong, where, and what was
+/// expected. The command then exits with status 2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadInput(String);
 
 impl BadInput {
-    /// From a line of text. Line ends become blanks: it is one line, whatever a parser had to say. What a terminal
-    /// would act on is spelt out, and endless words are cut.
+    /// Makes an error from a text. Line ends become blanks, so that it is one line whatever a parser had to say.
+    /// Control characters are escaped, and overlong words are cut.
     pub fn new(line: impl fmt::Display) -> BadInput {
         let text = line.to_string();
         let words = text.split_whitespace().map(|word| cut(&printable(word)));

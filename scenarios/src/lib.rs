@@ -1,6 +1,6 @@
-//! The library behind the command, for a command of one's own and for tests.
+//! The library behind the command, for building your own command and for tests.
 //!
-//! A recipe of one's own beside the built-in ones takes a [`Trial`](trials::trial::Trial) and a `main` of one line;
+//! To add your own recipe to the built-in ones, write a [`Trial`](trials::trial::Trial) and a one-line `main`;
 //! `examples/own-recipe` is a crate that has both:
 //!
 //! ```no_run
@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! The same from a test:
+//! A test can use the library as well:
 //!
 //! ```
 //! # fn main() -> Result<(), zoocheck::BadInput> {
@@ -27,7 +27,7 @@
 //! # }
 //! ```
 //!
-//! [`assert_right`] is all of it in one line: a trial judged by both engines, for a `#[test]`.
+//! [`assert_right`] does all of this in one line: it judges a trial with both engines, for a `#[test]`.
 //!
 //! | module | what is in it |
 //! |---|---|
@@ -39,22 +39,22 @@
 //! | `draw` | runs as space-time diagrams |
 //! | `drive` | client programs in real time, under many seeds (features `serve` and `live`) |
 //! | `fuzz` | generated programs in both engines (feature `run`) |
-//! | `github` | what a build on GitHub is told |
+//! | `github` | annotations and a job summary for builds on GitHub |
 //! | `ensemble` | checks of an ensemble |
-//! | `interrupt` | somebody wants the command to end |
-//! | `judge` | every trial by both engines, against the catalogue |
+//! | `interrupt` | noticing that somebody wants the command to end |
+//! | `judge` | every trial by both engines, against the catalogue (feature `run`) |
 //! | `mutate` | how strong a recipe's promises are (feature `run`) |
-//! | `list` | what there is |
+//! | `list` | listing recipes, variants, promises and scenarios |
 //! | `explain` | what the number of a defect stands for |
-//! | `new` | a crate of one's own to begin with |
+//! | `new` | creating a crate for your own recipe |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `scenario_keys` | what the keys of scenario files are for (feature `run`) |
-//! | `observe` | what clients of `serve` say they do, judged (features `serve` and `live`) |
+//! | `observe` | judging what clients of `serve` say they do (features `serve` and `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
-//! | `conform` | the same beside a real server, answer by answer (feature `conform`) |
+//! | `conform` | our server compared with a real one, answer by answer (feature `conform`) |
 //! | `story` | runs as lines, and why a promise was broken |
-//! | `typed` | what is typed becomes values |
-//! | `progress` | how far it is, on stderr |
+//! | `typed` | parsing what is typed into values |
+//! | `progress` | how far the work has got, on stderr |
 //! | `output` | results, on stdout |
 //!
 //! Without the default feature `run` there is no chaos, no madsim, and no cfg to set.

@@ -11,7 +11,7 @@ use zk_trials::promise::Assumption;
 use zk_trials::promises::STANDARD;
 use zk_trials::trial::{About, Trial};
 
-/// The trials: those that are built in, and those that somebody adds.
+/// A set of trials: the built-in ones, and any that are added.
 #[derive(Clone)]
 pub struct Zoo {
     trials: Vec<Arc<Trial>>,
@@ -30,8 +30,8 @@ impl Zoo {
         Zoo { trials: Vec::new() }
     }
 
-    /// One more trial. Panics if its name is taken or could not be typed, or if nothing could be judged of it: it
-    /// promises nothing, its bounds have nobody in them, or what it sets up cannot be there.
+    /// Adds a trial. Panics if its name is taken or cannot be typed, or if the trial could not be judged: it promises
+    /// nothing, its bounds have no clients, or the znodes that it sets up cannot exist.
     #[must_use]
     #[track_caller]
     pub fn with(mut self, trial: impl Into<Trial>) -> Zoo {
@@ -53,7 +53,7 @@ impl Zoo {
         &self.trials
     }
 
-    /// The trial of that name.
+    /// The trial called `name`; fails if there is none.
     pub fn find(&self, name: &str) -> Result<Arc<Trial>, BadInput> {
         if let Some(trial) = self.trials.iter().find(|trial| trial.about.name == name) {
             return Ok(trial.clone());
@@ -70,7 +70,7 @@ impl Zoo {
         )))
     }
 
-    /// What `zoocheck check` explores of a trial if it is given no options: a start for one's own.
+    /// The configuration that `zoocheck check` uses for a trial when given no options: a starting point for your own.
     pub fn check_config(&self, name: &str) -> Result<CheckConfig, BadInput> {
         Ok(crate::check::default_config(&self.find(name)?.about))
     }
@@ -80,7 +80,7 @@ impl Zoo {
         Ok(crate::check::check(name, &self.find(name)?, config, &mut |_| {}))
     }
 
-    /// The command, with the arguments of this process.
+    /// Runs the command with this process's arguments, and returns its exit status.
     pub fn main(self) -> ExitCode {
         crate::command::main(&self, std::env::args_os())
     }
@@ -97,7 +97,8 @@ mod chaos {
     use zk_world::Scenario;
 
     impl Zoo {
-        /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a start for one's own.
+        /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a starting point for your
+        /// own.
         pub fn scenario(&self, what: &str) -> Result<Scenario, BadInput> {
             Ok(Target::resolve(self, what, None, &[])?.scenario)
         }
@@ -111,20 +112,22 @@ mod chaos {
             Ok(report)
         }
 
-        /// Judges recipes and variants by both engines, as `zoocheck judge` does; nothing stands for all. `seeds` each.
+        /// Judges recipes and variants with both engines, as `zoocheck judge` does, each under `seeds` seeds. An empty
+        /// `what` stands for all of them.
         pub fn judge(&self, what: &[&str], seeds: u64) -> Result<JudgeReport, BadInput> {
             let what: Vec<String> = what.iter().map(|what| what.to_string()).collect();
             let effort = Effort { scenario: None, seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
             crate::judge::judge(self, &what, &effort, &mut |_| {})
         }
 
-        /// Mutates recipes, and tells what notices, as `zoocheck mutate` does. `seeds` each.
+        /// Mutates recipes and reports what notices, as `zoocheck mutate` does, with `seeds` seeds for each mutation.
         pub fn mutate(&self, what: &[&str], seeds: u64) -> Result<MutateReport, BadInput> {
             crate::mutate::mutate(self, &MutateArguments::of(what, seeds), &mut |_, _| {})
         }
 
-        /// Runs a scenario's trial once on a live ensemble, `HOST:PORT[,HOST:PORT…]`: its clients, its rounds, its
-        /// work. Its faults are left out: they are the ensemble's. Blocks; not to be called within a runtime.
+        /// Runs a scenario's trial once on the live ensemble `servers`, `HOST:PORT[,HOST:PORT…]`, with the scenario's
+        /// clients, rounds and work, but without its faults: those are left to the ensemble. Blocks; must not be called
+        /// within a runtime.
         #[cfg(feature = "live")]
         pub fn live(
             &self,
@@ -137,15 +140,15 @@ mod chaos {
             run::live(&Target::of_scenario(self, scenario)?, &run, &mut |_| {})
         }
 
-        /// Runs a scenario under one seed, with its whole trace.
+        /// Runs a scenario under one seed, and reports its whole trace.
         pub fn replay(&self, scenario: &Scenario, seed: u64) -> Result<ReplayReport, BadInput> {
             run::replay(&Target::of_scenario(self, scenario)?, seed, true, false)
         }
     }
 }
 
-/// Judges a trial by both engines, for a `#[test]`: panics with the report unless it is right, in every run of its model
-/// and under so many seeds.
+/// Judges a trial with both engines, for a `#[test]`: panics with the report unless the trial is right in every run of
+/// its model and under `seeds` seeds.
 ///
 /// ```no_run
 /// # fn my_lock() -> zoocheck::trials::trial::Trial { zoocheck::trials::lock::catalogue().swap_remove(0) }

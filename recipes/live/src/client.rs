@@ -23,8 +23,8 @@ use zookeeper_client::{Client, SessionState, StateWatcher};
 /// **Order.** A request is handed to `zookeeper-client` within [`submit`](ZooKeeper::submit), which passes requests on
 /// in the order in which they come. While there is no connection they wait, and are sent on the next one.
 ///
-/// It works within the tokio runtime in which it was connected, and can be used from everywhere: a recipe may submit
-/// as its future is dropped. What is submitted and not sent yet is lost if the runtime ends.
+/// It works within the tokio runtime in which it was connected, and can be used from anywhere: a recipe may submit a
+/// request when its future is dropped. What is submitted but not sent yet is lost if the runtime ends.
 #[derive(Clone)]
 pub struct LiveClient(Arc<Inner>);
 
@@ -38,7 +38,7 @@ struct Inner {
     runtime: Handle,
 }
 
-/// Why there is no session.
+/// Why no session could be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectError {
     servers: String,

@@ -18,10 +18,10 @@
 //! | `hub` | the session's state, for whoever waits for a change of it; the persistent watches there are |
 //! | `perform` | what each request is in `zookeeper-client`'s words |
 //! | `watches` | one-shot and persistent watches |
-//! | `convert` | `Stat`s, ACLs, states and events, there and back |
+//! | `convert` | `Stat`s, ACLs, states and events, converted both ways |
 //! | `failure` | what each error of `zookeeper-client` says about the request's effect |
 //!
-//! **What it cannot do.** `zookeeper-client` has no words for some of ZooKeeper:
+//! **What it cannot do.** `zookeeper-client` does not support all of ZooKeeper:
 //!
 //! - `removeWatches` and `checkWatches` fail with `Unimplemented`, and nothing is sent. A watch that is dropped is
 //!   removed.
@@ -31,11 +31,12 @@
 //!   a multi that holds one.
 //! - `reconfig`, SASL and TLS are not offered.
 //!
-//! **`Expired` without a server's word.** That crate gives a session up that has heard of no server for 7/5 of its
-//! timeout, and calls it expired. It may still live at the ensemble for a while, and its ephemeral znodes with it.
+//! **`Expired` without a server's word.** That crate gives up a session that has not heard from any server for 7/5 of
+//! its timeout, and calls it expired. The session may live on at the ensemble for a while, and its ephemeral znodes
+//! with it.
 //!
 //! **Persistent watches.** After a lost connection they are added again by this crate, as `zookeeper-client` 0.11.2
-//! leaves them out of what it registers anew. Events that happen before are lost, as with ZooKeeper's own client.
+//! leaves them out of what it registers anew. Events that happen before that are lost, as with ZooKeeper's own client.
 
 mod client;
 mod convert;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use zk_api::{Data, PathError, Text, ZPath};
 
-/// A vote, and a decision.
+/// A vote or a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// Do it.
@@ -52,7 +52,7 @@ impl Watching {
     }
 }
 
-/// What a transaction is, and among whom.
+/// What a transaction is about, and which sites it is among.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
     /// The sites. All must vote to commit.

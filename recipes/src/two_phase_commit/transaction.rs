@@ -47,12 +47,12 @@ impl<'a, Z: ZooKeeper> Transaction<'a, Z> {
         &self.coordinator
     }
 
-    /// Whom it is among, and what it is.
+    /// The sites that it is among, and what it is about.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// Votes, and gives the vote that stands: this one, or the one that this site gave before. A vote to abort is the
+    /// Votes, and returns the vote that stands: this one, or the one that this site cast before. A vote to abort is the
     /// decision as well. `None` if this site has acknowledged already.
     pub async fn vote(&self, vote: Verdict) -> Result<Option<Verdict>, RecipeError> {
         let own = child(&self.path, &self.by.name);
@@ -90,7 +90,7 @@ impl<'a, Z: ZooKeeper> Transaction<'a, Z> {
 
     /// Waits for the decision; `None` if it was made and all have acknowledged it.
     ///
-    /// To be asked when this site has voted, or it waits for itself.
+    /// Call it after this site has voted; otherwise it waits for itself.
     pub async fn decision(&self) -> Result<Option<Decided<'_, 'a, Z>>, RecipeError> {
         let mut collects = match self.terms.watching {
             Watching::EachOther => true,
@@ -236,8 +236,9 @@ impl<Z: ZooKeeper> Decided<'_, '_, Z> {
         self.verdict
     }
 
-    /// Says that this site has done as decided and needs the transaction no more, which the last one removes. To be
-    /// repeated by a site that comes back and does not know whether it did; it does nothing twice.
+    /// Says that this site has done what was decided and no longer needs the transaction; the last site to say so
+    /// removes it. A site that comes back and does not know whether it has done this must repeat it; it does nothing
+    /// twice.
     pub async fn acknowledge(self) -> Result<(), RecipeError> {
         let (transaction, by) = (self.transaction, self.transaction.by);
         let own = child(&transaction.path, &by.name);

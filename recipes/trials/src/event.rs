@@ -29,8 +29,8 @@ impl ActorId {
     }
 }
 
-/// As one `u16`, and nothing else in an event or a promise is: so a model checker's hasher recognises actors. The process
-/// is the lower byte; a model has far fewer than sixteen threads or lives of one.
+/// Hashes as one `u16`, as nothing else in an event or a promise does, so that a model checker's hasher recognises
+/// actors. The process is the lower byte; in a model, a process has far fewer than sixteen threads or lives.
 impl std::hash::Hash for ActorId {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         state.write_u16(self.process ^ u16::from(self.life) << 12 ^ u16::from(self.thread) << 8);
@@ -58,13 +58,13 @@ impl std::fmt::Debug for ActorId {
     }
 }
 
-/// One thing that a monitor sees, in the order in which it happened.
+/// One thing that a monitor sees. Events are seen in the order in which they happened.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
-    /// An actor says so. What a dead actor or an actor of a dead session says is passed on as well: whether
-    /// it counts is the promise's business.
+    /// An actor says this. What a dead actor or an actor of a dead session says is passed on as well: the promise
+    /// decides whether it counts.
     Says { actor: ActorId, what: Observation },
-    /// It is so.
+    /// This is a fact.
     Is(Fact),
 }
 
@@ -73,9 +73,9 @@ pub enum Event {
 pub enum Observation {
     /// It begins to ask for the lock.
     Attempts { lock: Text },
-    /// It was granted the lock: its znode there, and its fencing token if the recipe gives one.
+    /// It was granted the lock; `node` is its znode there, and `token` its fencing token if the recipe gives one.
     Granted { lock: Text, node: Text, token: Option<Zxid> },
-    /// The same, but together with others who are granted it so: in shared mode.
+    /// It was granted the lock in shared mode, together with others that are granted it so.
     Shares { lock: Text, node: Text, token: Option<Zxid> },
     /// It enters the critical section, believing that it holds the lock.
     Enters { lock: Text },
@@ -83,16 +83,16 @@ pub enum Observation {
     Leaves { lock: Text },
     /// It has released the lock, or knows that it does not hold it any more.
     Released { lock: Text },
-    /// Its attempt ended without the lock, and why.
+    /// Its attempt ended without the lock; `why` gives the reason.
     GivesUp { lock: Text, why: Text },
-    /// Anything else that a trial wants promises to see: "takes" "/queue" 7. Said by [`note`](Observation::note).
+    /// Anything else that a trial wants promises to see: "takes" "/queue" 7. Made by [`note`](Observation::note).
     #[non_exhaustive]
     Notes { what: Text, about: Text, number: i64 },
     /// The same; and from here until it ends, a fault would hurt most: "takes" "/queue/item-0000000001" 1. Faults that
-    /// are aimed at who holds something are aimed at who is between the two.
+    /// are aimed at holders are aimed at actors between the two.
     #[non_exhaustive]
     Begins { what: Text, about: Text, number: i64 },
-    /// What [began](Observation::Begins) about this is over, whatever it is called, and with it a round.
+    /// What [began](Observation::Begins) about the same subject is over, whatever its word was, and a round with it.
     #[non_exhaustive]
     Ends { what: Text, about: Text, number: i64 },
 }
@@ -123,22 +123,22 @@ impl std::fmt::Display for Observation {
 }
 
 impl Observation {
-    /// A note for one's own promises.
+    /// A note for your own promises.
     pub fn note(what: Word<'_>, about: &str, number: i64) -> Observation {
         Observation::Notes { what: what.text().into(), about: about.into(), number }
     }
 
-    /// The beginning of what a fault would hurt most.
+    /// The beginning of a stretch in which a fault would hurt most.
     pub fn begins(what: Word<'_>, about: &str, number: i64) -> Observation {
         Observation::Begins { what: what.text().into(), about: about.into(), number }
     }
 
-    /// The end of what began about this, and of a round.
+    /// The end of what began about this subject, and of a round.
     pub fn ends(what: Word<'_>, about: &str, number: i64) -> Observation {
         Observation::Ends { what: what.text().into(), about: about.into(), number }
     }
 
-    /// What it is about: a lock, or what was told with it.
+    /// What it is about: a lock, or the subject of a note, a beginning or an end.
     pub fn subject(&self) -> &Text {
         match self {
             Observation::Attempts { lock }
@@ -154,7 +154,7 @@ impl Observation {
         }
     }
 
-    /// In one word.
+    /// The word that it is reported by.
     pub fn word(&self) -> Word<'_> {
         match self {
             Observation::Attempts { .. } => words::ATTEMPTS,
@@ -169,7 +169,7 @@ impl Observation {
         }
     }
 
-    /// What was told by a note, a beginning or an end: what, about what, and a number.
+    /// The word, the subject and the number of a note, a beginning or an end; `None` for others.
     pub fn told(&self) -> Option<(Word<'_>, &str, i64)> {
         match self {
             Observation::Notes { what, about, number }
@@ -189,22 +189,22 @@ impl Observation {
 /// What the ensemble, the network or the outside resource knows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fact {
-    /// A session was opened for an actor. Told before anything else of that actor: a session that was never told
-    /// of is taken for an administrator's. An actor whose client
-    /// [renews](crate::trial::Trial::renews_session) its session has one after the other.
+    /// A session was opened for an actor. This comes before anything else about that actor: a session that was never
+    /// announced is taken for an administrator's. An actor whose client [renews](crate::trial::Trial::renews_session)
+    /// its session has several, one after the other.
     SessionOpened { session: SessionId, actor: ActorId },
     /// A session's close has first committed. What its actor does later cannot be held against exclusion.
     SessionClosed { session: SessionId, actor: ActorId, expired: bool },
     /// A znode was created by a session; `owner` is `NONE` unless it is ephemeral.
     NodeCreated { path: Text, by: SessionId, owner: SessionId, czxid: Zxid },
-    /// A znode's data are these from now on. Told behind its creation, and whenever they are set; of a multi, one by
-    /// one, with the same zxid. `owner` is `NONE` unless it is ephemeral.
+    /// A znode has this data from now on. Reported after its creation, and whenever its data is set; for a multi, one
+    /// by one with the same zxid. `owner` is `NONE` unless it is ephemeral.
     NodeWritten { path: Text, by: SessionId, owner: SessionId, data: Data, mzxid: Zxid },
     /// A znode was deleted: by a request of the session `by`, or with its session or by the server itself
     /// (`by` is `NONE`). `zxid` is its transaction's, so that what one transaction did can be told from what two did; it
     /// may be unknown where that transaction neither creates nor sets anything.
     NodeDeleted { path: Text, by: SessionId, owner: SessionId, zxid: Option<Zxid> },
-    /// One change fired the watches of these actors, each counted once. Told also when there are none.
+    /// One change fired the watches of these actors, each counted once. Reported even if there are none.
     Fired { path: Text, kind: EventType, woken: Vec<ActorId> },
     /// An actor learns that its connection is lost.
     Disconnected { actor: ActorId },
@@ -220,19 +220,19 @@ pub enum Fact {
     Resumed { actor: ActorId },
     /// A write reached the outside resource, and was accepted or refused.
     Wrote { resource: Resource, actor: ActorId, token: Option<Zxid>, accepted: bool },
-    /// An actor asks the same again and again while nothing happens to it: see [`crate::polling`].
+    /// An actor asks the same thing again and again while nothing happens to it: see [`crate::polling`].
     Polls { actor: ActorId, request: Text },
     /// An actor's code has ended.
     Finished { actor: ActorId, end: End },
 }
 
-/// The resource that a lock is to protect: outside the ensemble, reached by writes that may travel long.
+/// The resource that a lock is to protect: outside the ensemble, reached by writes that may take long to arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resource {
     /// Remembers the highest token it has seen and refuses a write with a lower one, or with none.
     Fenced,
-    /// The same resource, for who holds the lock in shared mode: refused if it has seen a higher token of an exclusive
-    /// holder. Those of other sharers do not matter, as sharers do not contradict each other.
+    /// The same resource, for holders in shared mode: it refuses a write if it has seen a higher token of an exclusive
+    /// holder. Tokens of other sharers do not matter, as sharers do not contradict each other.
     FencedShared,
     /// Accepts every write.
     Unfenced,
@@ -249,14 +249,14 @@ pub enum End {
     Failed,
 }
 
-/// Who comes to its end has done all.
+/// An actor that ends without an error has done all it was to do.
 impl<E: Into<End>> From<Result<(), E>> for End {
     fn from(done: Result<(), E>) -> End {
         done.map_or_else(E::into, |()| End::Done)
     }
 }
 
-/// What an actor that does not handle an error comes to.
+/// How an actor ends that does not handle an error.
 impl From<Error> for End {
     fn from(error: Error) -> End {
         if error.is_session_over() { End::SessionLost } else { End::Failed }

@@ -4,16 +4,16 @@
 //! |---|---|
 //! | `event` | what promises are judged by: observations of actors and facts of the ensemble |
 //! | `course` | [`CourseStep`](course::CourseStep), what happens in a run, step by step |
-//! | `prelude` | all that the author of a trial writes against |
-//! | `program` | [`Program`](program::Program), a client that others wrote, in the place of an actor
+//! | `prelude` | everything that the author of a trial needs |
+//! | `program` | [`Program`](program::Program), a client written by others, in place of an actor |
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
 //! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
-//! | `polling` | who asks the same again and again |
-//! | `context` | who is alive, who stands how to a lock, who lost its znode: what promises know in common |
+//! | `polling` | finding code that asks the same thing again and again |
+//! | `context` | what promises know in common: which actors live, how each stands with a lock, which have lost a znode |
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
 //! | `promises` | the promises there are |
-//! | `pulse` | who acts, for whoever waits for a step that never ends |
-//! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
+//! | `pulse` | which actor is acting, to catch a step that never ends |
+//! | `common` | what trials of all recipes have in common: rounds, and careful requests for the variants |
 //! | `mutation` | [`Mutated`](mutation::Mutated), a trial that goes wrong on purpose |
 //! | `words` | [`Word`](words::Word), what probes say and promises listen for |
 //! | `trial` | [`Trial`], a recipe set up, driven and held to its promises |
@@ -26,8 +26,8 @@
 //! | `queue` | the queue, with priorities and without, and its published variants on trial |
 //! | `chubby` | Chubby's files, locks and sequencers |
 //! | `two_phase_commit` | the two-phase commit and its published variants on trial |
-//! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
-//! | `shared_lock`, `revocable_lock` | readers and writers, and who is asked to give back what it holds |
+//! | `try_lock`, `timed_lock` | the lock for clients that do not wait, or not for ever |
+//! | `shared_lock`, `revocable_lock` | locks for readers and writers, and locks that holders can be asked to give back |
 
 pub mod barrier;
 pub mod chubby;

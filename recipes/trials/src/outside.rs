@@ -13,8 +13,8 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// A write arrives. Gives whether it is accepted: an unfenced resource accepts all; a fenced one those whose
-    /// token is at least as high as every token before; in shared mode, as every one of an exclusive holder.
+    /// A write arrives. Returns whether it is accepted: an unfenced resource accepts every write; a fenced one accepts
+    /// a write whose token is at least as high as every token before or, in shared mode, as every exclusive holder's.
     pub fn write(&mut self, resource: Resource, token: Option<Zxid>) -> bool {
         match resource {
             Resource::Unfenced => true,

@@ -3,15 +3,15 @@
 use crate::event::{ActorId, Fact, Observation};
 use zk_api::{ErrorCode, MultiOutcome, Outcome, Request, Response, StatReads};
 
-/// So many times running, the same request is answered the same before it is called polling. A recipe whose tasks all look at
-/// one znode as they begin asks less often.
+/// How many times in a row the same request must get the same answer before it is called polling. A recipe whose tasks
+/// all look at one znode when they begin asks less often.
 pub const MOST: u32 = 5;
 
-/// What an actor was answered since anything else has happened to it: an event, a change of its connection, a write that
-/// took effect, something new that it has told of, or another answer to the same request.
+/// The answers that an actor has got since anything else happened to it: an event, a change of its connection, a write
+/// that took effect, something new that it has told of, or another answer to the same request.
 ///
-/// Both engines ask it, at the seam between an actor and its client; in a model, what comes round by a checkpoint is looked
-/// for in the graph of its states.
+/// Both engines ask it, at the seam between an actor and its client; in a model, polling that passes a checkpoint is
+/// looked for in the graph of states instead.
 #[derive(Clone, Debug, Default)]
 pub struct Polling {
     same: Vec<Same>,
@@ -33,7 +33,7 @@ struct Same {
 }
 
 impl Polling {
-    /// What a request takes with it that is submitted now. Of those under way together, one counts.
+    /// The mark for a request that is submitted now. Of several requests under way at the same time, one counts.
     pub fn ask(&self) -> AskedAt {
         AskedAt(self.answers)
     }
@@ -44,7 +44,7 @@ impl Polling {
         self.told.clear();
     }
 
-    /// It tells of something: for the second time that is nothing that has happened.
+    /// The actor reports something; reporting it a second time does not count as something happening.
     pub fn tells(&mut self, what: &Observation) {
         if !self.told.contains(what) {
             self.same.clear();
@@ -52,7 +52,7 @@ impl Polling {
         }
     }
 
-    /// A request is answered; gives what is to be told if that was once too often.
+    /// A request is answered; returns the fact to report if that was once too often.
     pub fn answer(
         &mut self,
         actor: ActorId,

@@ -1,4 +1,4 @@
-//! How a trial tells what it observes, and what else it needs of the engine that runs it.
+//! How a trial reports what it observes, and what else it needs from the engine that runs it.
 
 use crate::event::{Observation, Resource};
 use std::future::Future;
@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use zk_api::{Pending, Text, Zxid};
 
-/// How much a process may ask of its engine in one turn, which is what it does before it waits for what comes next.
-/// More is no end.
+/// How many things a process may ask of its engine in one turn, which lasts until the process waits for what comes
+/// next. A turn that asks for more is taken to be endless.
 pub const ASKS_PER_TURN: u32 = 5_000;
 /// How often its tasks may be polled in one turn.
 pub const POLLS_PER_TURN: u32 = 20_000;
@@ -17,38 +17,38 @@ pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// What the engine offers to a trial besides ZooKeeper. `Arc<dyn Probe>` is a `Probe` as well.
 pub trait Probe: Send + Sync {
-    /// Tells the promises, as the main thread.
+    /// Reports an observation to the promises, as the main thread.
     fn observe(&self, what: Observation) {
         self.observe_of(0, what);
     }
 
-    /// Tells the promises, as a thread of this process.
+    /// Reports an observation to the promises, as a thread of this process.
     fn observe_of(&self, thread: u8, what: Observation);
 
-    /// A scheduling point: others may act before it is over. Enter and leave need one between them.
+    /// A scheduling point: others may act before it is over. There must be one between entering and leaving.
     fn point(&self) -> Pending<()>;
 
-    /// Works for a while, inside a critical section for one. In chaos the while is drawn on the scale of the
-    /// session timeout, or nothing would ever be seen; in a model it is a scheduling point.
+    /// Works for a while, inside a critical section for example. In chaos the duration is drawn on the scale of the
+    /// session timeout, as shorter work would never show anything; in a model it is a scheduling point.
     fn work(&self) -> Pending<()>;
 
-    /// Writes to the outside resource; gives whether the write was accepted. The write travels, and arrives
-    /// even if the writer has crashed meanwhile.
+    /// Writes to the outside resource; resolves to whether the write was accepted. The write travels, and arrives even
+    /// if the writer has crashed meanwhile.
     fn write(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
         self.write_of(0, resource, token)
     }
 
-    /// The same, as a thread of this process.
+    /// As [`write`](Probe::write), as a thread of this process.
     fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool>;
 
-    /// A text that no other call gives, for names that must be found again. No `-` or `_` in it.
+    /// A text that no other call returns, for names that must be found again. It has no `-` or `_` in it.
     fn guid(&self) -> Text;
 
     /// Runs another task of this process.
     fn spawn(&self, task: Task);
 
-    /// The probe of another thread of this process, which asks for something of its own on the same session: what it says and
-    /// writes is told apart from what others do. [`spawn`](Probe::spawn) runs it.
+    /// The probe of another thread of this process, which asks for something of its own on the same session: what it
+    /// says and writes is kept apart from what others do. Run the thread with [`spawn`](Probe::spawn).
     fn thread(&self, thread: u8) -> OfThread<Self>
     where
         Self: Sized + Clone,

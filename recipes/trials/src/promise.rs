@@ -8,12 +8,12 @@ use zk_api::{SessionId, Text};
 /// What puts a promise to the test that does not say it itself.
 pub(crate) const NOT_SAID: &str = "Something happens that could break it.";
 
-/// What must hold. Its state is part of a model's state, so it should forget what can no longer matter.
+/// Something that must hold. Its state is part of a model's state, so it should forget what can no longer matter.
 pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static {
-    /// What it says of itself; the same at any time.
+    /// What the promise says of itself; always the same.
     fn terms(&self) -> Terms;
 
-    /// Sees one event.
+    /// Sees one event, and adds to `found` what that shows.
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
 
     /// Judges what is left when nothing moves any more: faults are over, the ensemble has healed, and no actor
@@ -30,27 +30,28 @@ pub struct Terms {
     pub name: &'static str,
     /// What it promises, in one sentence.
     pub about: &'static str,
-    /// What has to come about, with everybody it takes, for it to be put to the test: in one sentence. When that comes
-    /// about, and only then, [`see`](Promise::see) or [`at_rest`](Promise::at_rest) finds it [`Tested`](Finding::Tested).
-    /// It is told to who is left without an answer because nothing has tested it.
+    /// What has to happen, and who must take part, for the promise to be put to the test, in one sentence. When that
+    /// happens, and only then, [`see`](Promise::see) or [`at_rest`](Promise::at_rest) finds the promise
+    /// [`Tested`](Finding::Tested). The sentence is shown to users who get no answer because nothing has tested the
+    /// promise.
     pub tested_when: &'static str,
-    /// What must be so for it to be owed. A violation that comes of one of these not being so names it.
+    /// The assumptions under which it is owed. A violation that results from one that does not hold names it.
     pub assumes: &'static [Assumption],
-    /// Whether it can be judged from outside a running ensemble, where only these facts are told: sessions opened,
-    /// connections lost and made, expiries learnt, writes at the resource, actors finished. Nobody tells when a
-    /// session ends, or what becomes of a znode.
+    /// Whether it can be judged from outside a running ensemble, where only these facts are reported: sessions opened,
+    /// connections lost and made, expiries learnt, writes at the resource, actors finished. Neither the end of a
+    /// session nor what becomes of a znode is reported.
     ///
-    /// `false`, which is the default, is always right: it is then reported as not judged. `true` means that all of
-    /// this holds without the other facts:
+    /// `false`, which is the default, is always safe: the promise is then reported as not judged. `true` means that all
+    /// of this holds without the other facts:
     ///
     /// - what it finds tested was put to the test;
-    /// - a break that it finds in an event is one if the sessions of all who could have a part in it lived on after
-    ///   it. The engine makes sure of that, and takes the break for expected where it cannot;
-    /// - what it finds at rest is so. Sessions and znodes are known then, by asking.
+    /// - a break that it finds in an event is real if the sessions of all actors that could have a part in it lived on
+    ///   after it. The engine makes sure of that, and treats the break as expected where it cannot;
+    /// - what it finds at rest is true: sessions and znodes are then known by asking.
     pub judged_from_outside: bool,
 }
 
-/// The name of a promise, of which it has yet to be said what it promises.
+/// The name of a promise; [`about`](Named::about) adds what it promises.
 #[derive(Clone, Copy, Debug)]
 pub struct Named(&'static str);
 
@@ -62,7 +63,7 @@ impl Named {
 }
 
 impl Terms {
-    /// Those of a promise of this name.
+    /// Begins the terms of a promise called `name`.
     pub const fn of(name: &'static str) -> Named {
         Named(name)
     }
@@ -93,22 +94,22 @@ pub enum Assumption {
     NoActionAfterSessionEnd,
     /// No administrator deletes or changes the recipe's znodes.
     NoAdministrator,
-    /// Everybody concerned had a live session. Told by engines that see an ensemble from outside: there the end of a
-    /// session is not told, and who is not known to have lived on may have been dead already.
+    /// Everybody concerned had a live session. Used by engines that see an ensemble from outside: there the end of a
+    /// session is not reported, and an actor that is not known to have lived on may have been dead already.
     SessionsKnownToLive,
-    /// No server starts from a disk that has lost what was durable without showing it. Every promise assumes it, and
-    /// what is watched of servers does; none has to say so.
+    /// No server starts from a disk that has lost what was durable without showing it. Every promise and every
+    /// invariant of servers assumes this, without having to say so.
     DiskIntact,
-    /// The recipe promises it. [`Measured`](crate::promises::Measured) promises rest on this alone: what they
-    /// find is told, and is no defect.
+    /// The recipe promises it. [`Measured`](crate::promises::Measured) promises rest on this alone: what they find is
+    /// reported, but is no defect.
     Promised,
 }
 
 /// What a promise has to say of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Finding {
-    /// The event could have broken it and did not, as what it takes [came about](Terms::tested_when): it was put to the
-    /// test.
+    /// The promise was put to the test: what that takes [happened](Terms::tested_when), and the event could have broken
+    /// it but did not.
     Tested,
     /// The event has broken it.
     Broken(Violation),
@@ -117,43 +118,43 @@ pub enum Finding {
 /// How a promise was broken.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Violation {
-    /// What happened, with who and what, in one line.
+    /// What happened, naming actors and things, in one line.
     pub what: String,
-    /// The assumption that did not hold, if that is why: then the promise was not owed, and its breaking is
-    /// expected. `None` is a defect of the recipe.
+    /// The assumption that did not hold, if that is the cause: the promise was then not owed, and the break is
+    /// expected. `None` means a defect of the recipe.
     pub excuse: Option<Assumption>,
-    /// What it is about, for who asks whether an administrator's change concerned it.
+    /// What it is about, to find out whether an administrator's change concerned it.
     pub about: Subject,
 }
 
 impl Violation {
-    /// One that no administrator's change concerns more than another, or of which the promise knows that itself.
+    /// A violation without a subject, for promises that no administrator's change concerns more than another, or that
+    /// work out the excuse themselves.
     pub fn new(what: String, excuse: Option<Assumption>) -> Violation {
         Violation { what, excuse, about: Subject::Unsaid }
     }
 }
 
 /// What a violation is about: [`Undisturbed`](crate::promises::Undisturbed) promises are excused by an administrator's
-/// change of that, and by no other.
+/// change that concerns this subject, and by no other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// It is not said. No change excuses it.
+    /// No subject is given, and no change excuses the violation.
     Unsaid,
-    /// These znodes: with what is below them, and with those that they are below.
+    /// These znodes, with all those below and above them.
     Znodes(Vec<Text>),
-    /// What any of these actors has: an ephemeral znode of its own, or of another's whose place it took; and those that
-    /// are nobody's, as long as the actor is not through with them.
+    /// Whatever any of these actors relies on: its own ephemeral znode, that of another whose place it took, and
+    /// nobody's znodes for as long as the actor is not through with them.
     Actors(Vec<ActorId>),
 }
 
-/// What is left at rest.
+/// What is left when nothing moves any more.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rest {
-    /// Actors that live, have a live session, and whose code has not ended. The sessions of those that crashed
-    /// have expired by then, or nobody could be blamed for waiting behind them.
+    /// Actors that live, have a live session, and whose code has not ended. The sessions of crashed actors have expired
+    /// by then; otherwise nobody could be blamed for waiting behind them.
     pub unfinished: Vec<ActorId>,
-    /// The znodes below those of the trial's setup, which are not among them, with their owners: `NONE` if not
-    /// ephemeral.
+    /// The znodes below the trial's setup, without the setup itself, and their owners: `NONE` if not ephemeral.
     pub nodes: Vec<(Text, SessionId)>,
     /// The live sessions and their actors.
     pub sessions: Vec<(SessionId, ActorId)>,

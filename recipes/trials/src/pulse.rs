@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Of the thread that is waited for: code that is not optimised needs more.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Shared by a run and who waits for it.
+/// Shared by a run and whoever waits for it.
 #[derive(Clone, Debug, Default)]
 pub struct Pulse {
     beat: Arc<Mutex<Beat>>,
@@ -85,7 +85,7 @@ impl Pulse {
         self.beat().thread = std::fs::read_link("/proc/thread-self").ok();
     }
 
-    /// Somebody begins to act. Gives who did before.
+    /// Somebody begins to act. Returns who acted before.
     pub fn acts(&self, acts: Acting) -> Acting {
         let mut beat = self.beat();
         beat.count += 1;
@@ -103,8 +103,8 @@ impl Pulse {
     }
 }
 
-/// Does something in a thread of its own, which has run nothing before, and gives what comes of it; or who acts in there
-/// and does not come to an end, in which case that thread goes on until the process ends. Calls `meanwhile` now and then.
+/// Does `work` in a new thread, and returns its result; or fails with whoever acts in there without coming to an end,
+/// in which case that thread goes on until the process ends. Calls `meanwhile` now and then.
 pub fn watch<T: Send + 'static>(
     pulse: &Pulse,
     work: impl FnOnce() -> T + Send + 'static,

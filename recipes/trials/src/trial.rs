@@ -13,8 +13,8 @@ use zk_api::Text;
 /// Makes the promises that a trial is held to, anew for each run.
 pub type Promises = Arc<dyn Fn() -> Vec<Box<dyn AnyPromise>> + Send + Sync>;
 
-/// A recipe under trial: what one client process does with it, what is promised, and how it differs from the defaults. Each
-/// field has a method of its name that sets it, to be called after [`Trial::new`].
+/// A recipe under trial: what one client process does with it, what is promised, and how it differs from the defaults.
+/// Each field has a method of the same name that sets it; call it after [`Trial::new`].
 #[derive(Clone)]
 pub struct Trial {
     /// What is on trial.
@@ -22,39 +22,41 @@ pub struct Trial {
     /// Persistent znodes that exist before any actor starts, parents first. Everything below them belongs to
     /// the trial.
     pub setup: Vec<Text>,
-    /// What is promised, in the order of the reports. Beside it, only the [standard promises](crate::promises::STANDARD) are
-    /// judged, and nothing is missed where nothing puts one of those to the test.
+    /// The recipe's promises, in the order of the reports. Besides these, only the [standard
+    /// promises](crate::promises::STANDARD) are judged, and a standard promise that nothing puts to the test leaves no
+    /// gap in the verdict.
     pub promises: Promises,
-    /// What its actors tell, and in which order: owed beside the promises, whichever those are.
+    /// What its actors must report, and in which order; owed in addition to the promises, whatever those are.
     pub tells: Option<Order>,
-    /// Which of the [standard promises](crate::promises::STANDARD), which every trial is held to beside its own, are none of
-    /// this one.
+    /// The [standard promises](crate::promises::STANDARD) that this trial opts out of; every trial is held to the
+    /// others besides its own.
     pub opts_out: Vec<&'static str>,
-    /// The scenario that it is made for, as keys of a scenario file with their values: `("clients", "3")`. What the
-    /// file or the command line say counts more. A recipe that is right only under assumptions on the scenario says so
-    /// here and in its summary.
+    /// The scenario that it is made for, as keys of a scenario file with their values: `("clients", "3")`. Values in a
+    /// file or on the command line take precedence. A recipe that is right only under assumptions on the scenario says
+    /// so here and in its summary.
     pub scenario: Vec<(&'static str, &'static str)>,
     /// Which engines must find what [`About::breaks`] names.
     pub found_by: FoundBy,
     /// For a variant known to be wrong: promises that it is known to keep all the same.
     pub keeps: Vec<&'static str>,
-    /// Whether one of the promises counts whom a change wakes. Where none does, a model tells none of
-    /// [`Fact::Fired`](crate::event::Fact::Fired), and takes a watch from its server when nobody waits for it any more,
-    /// which none of them can see: fewer states. A recipe that asks for watches to be removed or looked for sees it.
+    /// Whether any promise counts the clients that a change wakes. If none does, a model never reports
+    /// [`Fact::Fired`](crate::event::Fact::Fired), and takes a watch from its server once nobody waits for it, which no
+    /// promise can see and which leaves fewer states. A recipe that asks to remove or check watches does see it.
     pub counts_wakes: bool,
-    /// Whether the client library opens a new session by itself once it was told that the former has expired, and lets the
-    /// same code go on with it, as those of Go (`go-zookeeper`) and Python (`kazoo`) and Curator do. Until it has one, all
-    /// that is asked of it fails as asked of the session that is over; then it is connected, with another session id, and
-    /// has neither the watches nor the ephemeral znodes of the former. It does so as well when the code has ended, until the
-    /// process does.
+    /// Whether the client library opens a new session by itself once it is told that the previous one has expired, and
+    /// lets the same code go on with it, as Go's `go-zookeeper`, Python's `kazoo` and Curator do. Until then, every
+    /// request fails as on the expired session; afterwards the client is connected under another session id, without
+    /// the watches and ephemeral znodes of the previous session. The library also does so after the code has ended,
+    /// until the process ends.
     pub renews_session: bool,
-    /// Whether a model tells its code one thing at a time, and lets it have done with that before the next one comes. So it
-    /// does with a program, whose client library stands between.
+    /// Whether a model tells its code one thing at a time, and lets it finish with that before the next one comes. It
+    /// does so with a program, whose client library stands in between.
     pub hears_singly: bool,
-    /// What an administrator may set a znode's data to, where a model's bounds allow him any change. He may delete any
-    /// znode of the trial that has no children. In a run he writes [`ADMIN_DATA`].
+    /// What an administrator may set a znode's data to, where a model's bounds allow changes by one. An administrator
+    /// may also delete any znode of the trial that has no children. In a run, an administrator writes [`ADMIN_DATA`].
     pub administered: Vec<Text>,
-    /// How many children these znodes of the setup have had in their lives: the number of the next sequential one.
+    /// How many children these znodes of the setup have had so far, which is the number that the next sequential child
+    /// gets.
     pub counters: Vec<(Text, i32)>,
     /// What one client process does.
     pub code: Code,
@@ -65,8 +67,8 @@ pub struct Trial {
 pub enum Code {
     /// Code over the trait [`ZooKeeper`](zk_api::ZooKeeper).
     Actor(Act),
-    /// A program in a process of its own; and as code, for whoever knows no bytes: to be explored, which comes back to one
-    /// history again and again, and to be run once.
+    /// A program in a process of its own, and the same program as code, for engines that do not exchange bytes:
+    /// `explored` for searches, which come back to one history again and again, and `once` for a single run.
     Programs { programs: Arc<dyn Programs>, explored: Act, once: Act },
 }
 
@@ -86,11 +88,11 @@ impl Code {
 }
 
 impl Trial {
-    /// A trial of that name, of code which does what one client process does with a recipe. It must not close the session when
-    /// it ends: what it leaves behind is judged.
+    /// A trial called `name`, of code that does what one client process does with a recipe. The code must not close the
+    /// session when it ends: what it leaves behind is judged.
     ///
-    /// A recipe may submit a request as its future is dropped (a lock deletes its znode). When an engine drops
-    /// the future, because the process is killed or the run is over, the session lets such requests go nowhere.
+    /// A recipe may submit a request as its future is dropped (a lock deletes its znode). When an engine drops the
+    /// future, because the process is killed or the run is over, the session discards such requests.
     pub fn new<F>(
         name: &'static str,
         code: impl Fn(AnyZooKeeper, AnyProbe, Part) -> F + Send + Sync + 'static,
@@ -101,7 +103,7 @@ impl Trial {
         Trial::of(name, Code::of(code))
     }
 
-    /// The same of other code.
+    /// Replaces the trial's code.
     pub fn code<F>(
         mut self,
         code: impl Fn(AnyZooKeeper, AnyProbe, Part) -> F + Send + Sync + 'static,
@@ -113,7 +115,7 @@ impl Trial {
         self
     }
 
-    /// A trial of that name, of such code.
+    /// A trial called `name`, of code in either form.
     pub fn of(name: &'static str, code: Code) -> Trial {
         Trial {
             about: About::new(name, ""),
@@ -248,7 +250,8 @@ pub struct About {
     pub summary: &'static str,
     /// Where it is published.
     pub source: &'static str,
-    /// For a variant known to be wrong: what breaks, by which fault. `None` is expected to hold.
+    /// For a variant known to be wrong: what breaks, and by which fault. `None` means that the trial is expected to
+    /// hold.
     pub breaks: Option<Breaks>,
     /// The smallest bounds of the model that show what there is to show.
     pub bounds: Bounds,
@@ -257,8 +260,8 @@ pub struct About {
 }
 
 impl About {
-    /// A recipe of one's own, which is hoped to hold: until [`bounds`](About::bounds) says otherwise, two clients in the
-    /// model, one connection that drops, one session that expires, and views that lag by one transaction.
+    /// A recipe of your own, which is expected to hold. Unless [`bounds`](About::bounds) says otherwise, its model has
+    /// two clients, one connection that drops, one session that expires, and views that lag by one transaction.
     pub const fn new(name: &'static str, summary: &'static str) -> About {
         let bounds = Bounds { drops: 1, expiries: 1, lag: 1, ..Bounds::clients(2) };
         let reductions = Reductions { eager: false, symmetry: false };
@@ -283,11 +286,12 @@ pub struct Breaks {
 /// Which engines find a defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FoundBy {
-    /// The exhaustive model at its bounds; seeds need not, as it is too rare or asks for no fault they have.
+    /// The exhaustive model at its bounds. Seeds need not find the defect, as it is too rare or takes a fault that they
+    /// do not have.
     Model,
     /// Seeds; the model has no such fault.
     Chaos,
-    /// Either does.
+    /// Both do.
     Both,
 }
 
@@ -318,7 +322,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// So many clients, one round, no faults.
+    /// `clients` clients, one round, no faults.
     pub const fn clients(clients: u8) -> Bounds {
         let (expiries, drops, crashes, pauses, restarts, admin) = (0, 0, 0, 0, 0, 0);
         Bounds {
@@ -348,15 +352,15 @@ pub struct Reductions {
 /// One actor's part in a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
-    /// Who it is.
+    /// The actor's id.
     pub me: ActorId,
     /// How many client processes there are.
     pub clients: u16,
-    /// How often it is to do what it does; in a later life, how often it still is: a round of the main thread that was
-    /// [left](crate::event::Observation::Leaves) or has [ended](crate::event::Observation::Ends) is done.
+    /// How many rounds it is to do; in a later life, how many are left. A round of the main thread is done once it was
+    /// [left](crate::event::Observation::Leaves) or has [ended](crate::event::Observation::Ends).
     pub rounds: u8,
-    /// Whether it is to write to the outside resources while it holds what it holds. It costs a model many
-    /// states; without it, a scheduling point takes its place.
+    /// Whether it is to write to the outside resources while it holds something. This costs a model many states;
+    /// without it, a scheduling point takes the write's place.
     pub effects: bool,
 }
 
@@ -364,14 +368,15 @@ pub struct Part {
 pub type Actor = Pin<Box<dyn Future<Output = End> + Send>>;
 
 impl Trial {
-    /// What it promises itself, in the order of the reports: the last one is that its actors tell what they are to.
+    /// Its own promises, in the order of the reports; the last is that its actors report what they must, where an order
+    /// is set.
     pub fn owed(&self) -> Vec<Box<dyn AnyPromise>> {
         let mut owed = (self.promises)();
         owed.extend(self.tells.map(|order| Box::new(TellsInOrder::of(order)) as Box<dyn AnyPromise>));
         owed
     }
 
-    /// All that it is held to: what it promises itself, and the standard promises that are not among that.
+    /// All promises that it is held to: its own, and the other standard ones unless it opts out of them.
     pub fn held_to(&self) -> Vec<Box<dyn AnyPromise>> {
         promises::with_standard(self.owed(), &self.opts_out)
     }
@@ -383,7 +388,7 @@ impl Trial {
         }
     }
 
-    /// The same, for an engine that explores nothing.
+    /// As [`actor`](Trial::actor), for an engine that explores nothing.
     pub fn actor_once(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
         match &self.code {
             Code::Actor(actor) | Code::Programs { once: actor, .. } => actor(zk, probe, part),

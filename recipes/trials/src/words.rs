@@ -1,4 +1,4 @@
-//! The words that probes say and promises listen for. One that is misspelt does not compile, where it is written with its path:
+//! The words that probes say and promises listen for. A misspelt word does not compile if it is written with its path:
 //! `words::PASSES`.
 //!
 //! ```compile_fail
@@ -9,11 +9,11 @@
 //! | who | about what | words | number |
 //! |---|---|---|---|
 //! | locks and elections | the lock | [`ATTEMPTS`] to [`GIVES_UP`]: observations by themselves | |
-//! | who leads | the election | [`STOPS`]: it may have lost the lead | |
-//! | who asks who leads | a candidate's znode | [`FINDS`] | |
-//! | who is shown a sequencer | the znode that it names | [`PRESENTS`] to [`IS_REFUSED_WITH`] | 1: for what takes the lock alone |
+//! | leaders | the election | [`STOPS`]: it may have lost the lead | |
+//! | actors that ask who leads | a candidate's znode | [`FINDS`] | |
+//! | actors that are shown a sequencer | the znode that it names | [`PRESENTS`] to [`IS_REFUSED_WITH`] | 1 where exclusive mode is asked for |
 //! | waiters | the barrier's znode | [`COMES_TO`], [`SEES`], [`PASSES`] | |
-//! | who raises it | the barrier's znode | [`RAISES`] to [`HAS_LOWERED`] | |
+//! | actors that raise it | the barrier's znode | [`RAISES`] to [`HAS_LOWERED`] | |
 //! | members | the double barrier's znode | [`ARRIVES_AT`], [`PASSES`], [`ASKS_TO_LEAVE`], [`HAS_LEFT`], [`GIVES_UP`] | how many a round needs |
 //! | producers | an item's data | [`PUTS`], [`HAS_PUT`] | its priority |
 //! | consumers | the items' parent | [`ASKS`] | |
@@ -23,7 +23,7 @@
 //! | sites | the transaction's znode | [`VOTES_TO_COMMIT`] to [`IS_THROUGH_WITH`] | the site's process |
 //! | members | the member's znode | [`JOINS`], [`IS_A_MEMBER_BY`], [`LEAVES`], [`ENDS_ITS_ROUND_WITH`] | |
 //! | readers | the parent of what they read | [`FOLLOWS`], [`TOLD`] of news elsewhere; [`SEES`], with what they are [shown](crate::promises::shown) | |
-//! | who counts | the counter's znode | [`ADDS`], [`HAS_ADDED`] | what it adds |
+//! | actors that count | the counter's znode | [`ADDS`], [`HAS_ADDED`] | what it adds |
 //!
 //! Most are told by [`Observation::note`](crate::event::Observation::note), [`begins`](crate::event::Observation::begins) or
 //! [`ends`](crate::event::Observation::ends). For a promise of one's own:
@@ -42,7 +42,7 @@ use std::fmt;
 pub struct Word<'a>(&'a str);
 
 impl<'a> Word<'a> {
-    /// One for promises of one's own.
+    /// A word for your own promises.
     pub const fn own(text: &'a str) -> Word<'a> {
         Word(text)
     }

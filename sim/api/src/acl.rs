@@ -44,7 +44,7 @@ impl fmt::Debug for Perms {
     }
 }
 
-/// Who somebody is, under an authentication scheme.
+/// An identity under an authentication scheme.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     /// `world`, `auth`, `digest`, `ip`, `super`.

@@ -11,7 +11,7 @@ use std::fmt;
 pub enum ErrorCode {
     /// The server failed in a way it has no word for.
     SystemError = -1,
-    /// Of an operation behind the one that made its multi fail.
+    /// The operation comes after the one that made its multi fail.
     RuntimeInconsistency = -2,
     /// The server found its data inconsistent.
     DataInconsistency = -3,
@@ -110,7 +110,7 @@ impl ErrorCode {
         ErrorCode::ALL.into_iter().find(|c| c.to_i32() == code)
     }
 
-    /// Whether a request that failed so may have had an effect.
+    /// Whether a request that failed with this code may have had an effect.
     pub const fn outcome(self) -> Outcome {
         match self {
             ErrorCode::SystemError

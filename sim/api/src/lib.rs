@@ -1,4 +1,4 @@
-//! ZooKeeper's vocabulary, and [`ZooKeeper`]: what a recipe is written against. std only.
+//! ZooKeeper's vocabulary, and [`ZooKeeper`], the trait that recipes are written against. Needs std only.
 //!
 //! | module | what is in it |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `request` | [`Request`], [`Response`], multi |
 //! | `error` | [`ErrorCode`], [`Outcome`], [`Error`] |
 //! | `pending` | [`Pending`], [`Completer`], [`race`] |
-//! | `locals` | [`Locals`]: a caller's, for checkpoints of what it calls |
+//! | `locals` | [`Locals`]: a caller's local variables, for the checkpoints of what it calls |
 //! | `zookeeper` | [`trait ZooKeeper`](ZooKeeper) |
 
 mod acl;

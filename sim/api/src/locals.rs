@@ -4,7 +4,7 @@ use crate::{Call, KeeperState, Local, Pending, Request, SessionId, ZooKeeper, Zx
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Locals that are alive in a caller while a recipe runs that it calls, and whose
+/// Local variables that are alive in a caller while a recipe runs that it has called; the recipe's
 /// [checkpoints](ZooKeeper::checkpoint) do not know them.
 ///
 /// ```
@@ -43,7 +43,7 @@ impl Locals {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = owned.collect();
     }
 
-    /// A session whose checkpoints tell them, too.
+    /// A session whose checkpoints include these locals, too.
     pub fn told_by<Z>(&self, zk: Z) -> TellsLocals<Z> {
         TellsLocals { zk, locals: self.clone() }
     }

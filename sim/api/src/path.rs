@@ -125,7 +125,7 @@ pub fn split(path: &str) -> (&str, &str) {
     }
 }
 
-/// Puts a name behind a parent's path.
+/// Appends a name to a parent's path.
 pub fn join(parent: &str, name: &str) -> String {
     if parent == "/" { format!("/{name}") } else { format!("{parent}/{name}") }
 }
@@ -170,8 +170,8 @@ fn is_refused(c: char) -> bool {
 
 /// The sequence number at the end of a sequential znode's name: its last ten characters as a number.
 ///
-/// `None` where the name does not end so. The counter is a Java `int` printed with `%010d`; a negative
-/// number therefore has a minus sign and ten characters in all or more.
+/// `None` if the name does not end in one. The counter is a Java `int` printed with `%010d`; a negative number
+/// therefore has at least ten characters, including its minus sign.
 ///
 /// ```
 /// assert_eq!(zk_api::sequence_of("read-0000000007"), Some(7));

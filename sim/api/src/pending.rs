@@ -7,7 +7,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A value that will be there some time: a slot that a [`Completer`] fills, a future in a box, or a function to ask.
+/// A value that will be there at some time: from a slot that a [`Completer`] fills, a boxed future, or a function to
+/// poll.
 ///
 /// Dropping it tells the completer that nobody waits any more. A slot may be filled more than once (a
 /// persistent watch is); awaiting `&mut pending` then gives one value after the other, in order.
@@ -57,18 +58,19 @@ impl<T> Pending<T> {
         Pending(Inner::Ready(Some(value)))
     }
 
-    /// What a future will give.
+    /// The value that a future will return.
     pub fn boxed(future: impl Future<Output = T> + Send + 'static) -> Pending<T> {
         Pending(Inner::Boxed(Box::pin(future)))
     }
 
-    /// What a function gives, each time it is polled: for values that keep coming from where there are no slots.
-    /// It is polled as a future is, and must see to it that it is woken.
+    /// What a function returns each time it is polled, for values that keep coming from a source without slots. The
+    /// function is polled as a future is, and must arrange to be woken.
     pub fn polled(poll: impl FnMut(&mut Context<'_>) -> Poll<T> + Send + 'static) -> Pending<T> {
         Pending(Inner::Polled(Box::new(poll)))
     }
 
-    /// The value, if it is there and nobody took it yet. Never there for what must be polled.
+    /// The value, if it is there and nobody took it yet. Always `None` for a future or a function, which must be
+    /// polled.
     pub fn try_take(&mut self) -> Option<T> {
         match &mut self.0 {
             Inner::Slot(slot) => lock(slot).values.pop_front(),
@@ -77,7 +79,7 @@ impl<T> Pending<T> {
         }
     }
 
-    /// What this gives, put through a function.
+    /// This value, put through a function.
     pub fn map<U>(self, f: impl FnOnce(T) -> U + Send + 'static) -> Pending<U>
     where
         T: Send + 'static,
@@ -180,8 +182,8 @@ pub enum Either<A, B> {
     Right(B),
 }
 
-/// Waits for whichever comes first; the first future wins a tie, so that a run is determined. The other
-/// stays with the caller, who may go on waiting for it.
+/// Waits for whichever comes first; the first future wins a tie, so that a run is deterministic. The other stays with
+/// the caller, who may go on waiting for it.
 ///
 /// ```
 /// use zk_api::{race, Either, Pending};

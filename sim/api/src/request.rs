@@ -4,16 +4,16 @@ use crate::{AclList, CreateMode, Data, ErrorCode, Identity, Stat, Text};
 
 /// What a client asks of the ensemble.
 ///
-/// Paths are text as the client sent it: the server validates them as ZooKeeper does, which is later and
-/// less than one would think. The typed methods of [`ZooKeeper`](crate::ZooKeeper) take a
-/// [`ZPath`](crate::ZPath). A version of -1 stands for any.
+/// Paths are text as the client sent it: the server validates them as ZooKeeper does, which is later and less strictly
+/// than one would think. The typed methods of [`ZooKeeper`](crate::ZooKeeper) take a [`ZPath`](crate::ZPath). A version
+/// of -1 stands for any.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Request {
     /// Creates a znode. `stat` asks for its Stat as well (`create2`).
     Create { path: Text, data: Data, acl: AclList, mode: CreateMode, stat: bool },
     /// Deletes a znode that has no children.
     Delete { path: Text, version: i32 },
-    /// Looks whether a znode exists; a watch is registered either way.
+    /// Checks whether a znode exists; a watch is registered either way.
     Exists { path: Text, watch: bool },
     /// Reads data; a watch is registered only if the znode exists.
     GetData { path: Text, watch: bool },
@@ -35,13 +35,13 @@ pub enum Request {
     AddWatch { path: Text, mode: AddWatchMode },
     /// Removes the session's watches of this kind.
     RemoveWatches { path: Text, kind: WatcherKind },
-    /// Looks whether the session has a watch of this kind.
+    /// Checks whether the session has a watch of this kind.
     CheckWatches { path: Text, kind: WatcherKind },
-    /// Lists the session's own ephemeral znodes whose paths start so.
+    /// Lists the session's own ephemeral znodes whose paths start with `prefix`.
     GetEphemerals { prefix: Text },
     /// Counts all znodes below a path.
     GetAllChildrenNumber { path: Text },
-    /// Lists who the server takes the client for.
+    /// Lists the identities that the server knows the client by.
     WhoAmI,
     /// Adds credentials to the connection.
     Auth { scheme: Text, credentials: Data },

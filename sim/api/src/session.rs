@@ -8,9 +8,10 @@ use std::hash::{Hash, Hasher};
 
 /// The id of a session. Zero is no session.
 ///
-/// Whose id is higher is an accident: it carries the number of a server. To order ids or to print one is noted, so that a
-/// model checker can vary that: see [`SessionId::were_ordered`]. To look at the number or to hash it is noted as well, as no
-/// model has all numbers: see [`SessionId::were_numbered`]. To compare two for equality is not.
+/// Which of two ids is higher is an accident, as an id carries the number of a server. Ordering or printing ids is
+/// noted, so that a model checker can vary their order: see [`SessionId::were_ordered`]. Looking at the number or
+/// hashing it is noted as well, as no model has all numbers: see [`SessionId::were_numbered`]. Comparing two ids for
+/// equality is not.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct SessionId(i64);
 
@@ -34,17 +35,17 @@ impl SessionId {
         self.0
     }
 
-    /// Whether this thread has ordered or printed any id, since it asked last.
+    /// Whether this thread has ordered or printed any id since it last called this.
     pub fn were_ordered() -> bool {
         ORDERED.take()
     }
 
-    /// Whether this thread has looked at the number of any id, since it asked last.
+    /// Whether this thread has looked at the number of any id since it last called this.
     pub fn were_numbered() -> bool {
         NUMBERED.take()
     }
 
-    /// Works without a note that it looks at the number of an id: whoever says so answers for it.
+    /// Does `work` without noting that it looks at the number of an id: the caller answers for that.
     pub fn unnoted<T>(work: impl FnOnce() -> T) -> T {
         let before = (ORDERED.get(), NUMBERED.get());
         let done = work();
@@ -134,8 +135,8 @@ pub enum EventType {
 
 /// What a watch tells.
 ///
-/// A watch is not told of a lost connection, as it is still armed then: it is registered again when the
-/// client is connected again. Who must know follows the session's state.
+/// A watch is not told of a lost connection, as it is still armed then: it is registered again when the client is
+/// connected again. Callers that must know of it follow the session's state.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WatchedEvent {
     /// What happened.

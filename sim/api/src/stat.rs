@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 /// The metadata of a znode.
 ///
-/// Its fields are read by methods, which note that they were: a model checker varies only what somebody reads. See
-/// [`StatReads`]. To compare, hash or print a whole `Stat` is to read all of it; of its zxids, only to hash or print it is
-/// to look at their [numbers](Zxid::were_numbered).
+/// Its fields are read by methods, which note the read: a model checker varies only what somebody reads. See
+/// [`StatReads`]. Comparing, hashing or printing a whole `Stat` reads all of it; only hashing or printing it looks at
+/// the [numbers](Zxid::were_numbered) of its zxids.
 #[derive(Clone, Copy, Default)]
 pub struct Stat(StatFields);
 
-/// The fields of a [`Stat`], for who makes one or takes one apart.
+/// The fields of a [`Stat`], for code that makes one or takes one apart.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StatFields {
     /// The transaction that created it. Never changes: the natural fencing token of an ephemeral znode.
@@ -62,17 +62,17 @@ impl StatReads {
     pub const OTHER: StatReads = StatReads(8);
     const ALL: StatReads = StatReads(15);
 
-    /// Whether all of these are in it.
+    /// Whether it includes all of `other`.
     pub fn has(self, other: StatReads) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// What this thread has read; from now on it has read nothing.
+    /// Takes the record of what this thread has read, and starts a new one.
     pub fn take() -> StatReads {
         StatReads(READ.take())
     }
 
-    /// Works without a note of what is read. It is noted all the same if the work looks at the number of a zxid or an id.
+    /// Does `work` without noting what it reads. It is still noted if the work looks at the number of a zxid or an id.
     pub fn unnoted<T>(work: impl FnOnce() -> T) -> T {
         let before = READ.get();
         let done = work();
@@ -171,7 +171,7 @@ pub enum CreateMode {
     EphemeralSequential,
     /// Deleted by the server at some time after its last child is gone.
     Container,
-    /// Deleted by the server when it has no children and was not changed for so many milliseconds.
+    /// Deleted by the server when it has no children and was not changed for this many milliseconds.
     PersistentTtl(i64),
     /// The same, sequential.
     PersistentSequentialTtl(i64),

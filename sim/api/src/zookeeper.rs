@@ -8,12 +8,12 @@ use crate::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A watch: awaited, it gives its event. A persistent one gives an event each time it is awaited.
+/// A watch: awaiting it yields its event. A persistent watch yields an event each time it is awaited.
 ///
-/// When the session ends, every watch gives [`EventType::None`](crate::EventType::None).
+/// When the session ends, every watch yields [`EventType::None`](crate::EventType::None).
 pub type Watch = Pending<WatchedEvent>;
 
-/// A request on its way: awaited, it gives the answer, and the watch if the request set one.
+/// A request on its way: awaiting it yields the answer, and the watch if the request set one.
 pub type Call = Pending<Result<(Response, Option<Watch>), Error>>;
 
 /// The value of a local variable that is alive at a [checkpoint](ZooKeeper::checkpoint).
@@ -25,7 +25,7 @@ pub enum Local<'a> {
     Text(&'a str),
     /// A number, such as a sequence number or a flag.
     Number(i64),
-    /// A zxid, such as a fencing token: so told, its [number](Zxid::were_numbered) is not looked at.
+    /// A zxid, such as a fencing token; its [number](Zxid::were_numbered) does not count as looked at.
     Zxid(Zxid),
 }
 
@@ -34,8 +34,8 @@ pub type Reply<T> = Pending<Result<T, Error>>;
 
 /// A client's session with an ensemble.
 ///
-/// Implementors provide `submit`, `sleep` and the session's state; everything else stands on `submit`.
-/// `Arc<dyn ZooKeeper>` is a `ZooKeeper` as well.
+/// Implementors provide `submit`, `sleep` and the session's state; everything else is built on `submit`. `Arc<dyn
+/// ZooKeeper>` is a `ZooKeeper` as well.
 ///
 /// **Order.** A request takes its place in the session's first-in-first-out order when the method is
 /// called, not when the future is polled. Dropping the future does not take the request back: it may be
@@ -72,15 +72,15 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Tells a model checker that of all that this task did so far, only `locals` can matter from here on.
     ///
-    /// `label` names the place in the code. A recipe's loop calls it where it begins again, so that states
-    /// that differ only in how they came about are one state. On a real ensemble it does nothing. A local
-    /// that is forgotten here makes verdicts wrong; zoocheck audits for it. Those of a caller, which the callee cannot
-    /// know, are told by [`Locals`](crate::Locals).
+    /// `label` names the place in the code. A recipe's loop calls it where it begins again, so that states that differ
+    /// only in how they came about are one state. On a real ensemble it does nothing. A local that is forgotten here
+    /// makes verdicts wrong; zoocheck audits for it. A caller's locals, which the callee cannot know, are added by
+    /// [`Locals`](crate::Locals).
     fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
         let _ = (label, locals);
     }
 
-    /// Creates a znode that everybody may do everything with; gives its path.
+    /// Creates a znode that everybody may do everything with; returns its path.
     fn create(&self, path: &ZPath, data: Data, mode: CreateMode) -> Reply<Text> {
         let request = Request::Create { path: path.text(), data, acl: open_acl(), mode, stat: false };
         typed(self, request, |response| match response {
@@ -89,7 +89,7 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Creates a znode with an ACL; gives its path and Stat.
+    /// Creates a znode with an ACL; returns its path and Stat.
     fn create2(&self, path: &ZPath, data: Data, acl: AclList, mode: CreateMode) -> Reply<(Text, Stat)> {
         typed(self, Request::Create { path: path.text(), data, acl, mode, stat: true }, |response| {
             match response {
@@ -138,7 +138,7 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Sets data; gives the new Stat.
+    /// Sets data; returns the new Stat.
     fn set_data(&self, path: &ZPath, data: Data, version: i32) -> Reply<Stat> {
         typed(self, Request::SetData { path: path.text(), data, version }, |response| match response {
             Response::DataSet(stat) => Some(stat),
@@ -246,7 +246,7 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Who the server takes this client for.
+    /// The identities that the server knows this client by.
     fn who_am_i(&self) -> Reply<Vec<Identity>> {
         typed(self, Request::WhoAmI, |response| match response {
             Response::WhoAmI(identities) => Some(identities),

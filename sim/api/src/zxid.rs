@@ -9,10 +9,10 @@ use std::hash::{Hash, Hasher};
 ///
 /// Totally ordered, epochs first. Zero is before every transaction.
 ///
-/// By its order a zxid tells what came first, and no more: how many transactions lie between two, and whether one leader
-/// has proposed both, is an accident. To look at the number, to hash it or to print it is noted, as a model checker has other numbers
-/// of the same order: see [`Zxid::were_numbered`]. To compare two, or to keep one as a [text](Zxid::to_text) or as a
-/// [local](crate::Local::Zxid), is not.
+/// The order of zxids tells what came first, and no more: how many transactions lie between two, and whether one leader
+/// has proposed both, is an accident. Looking at the number, hashing it or printing it is noted, as a model checker has
+/// other numbers in the same order: see [`Zxid::were_numbered`]. Comparing two, or keeping one as a
+/// [text](Zxid::to_text) or as a [local](crate::Local::Zxid), is not.
 ///
 /// ```
 /// use zk_api::Zxid;
@@ -71,25 +71,25 @@ impl Zxid {
         Zxid { epoch: (zxid >> 32) as u32, counter: zxid as u32 }
     }
 
-    /// A text to put into a znode, say: texts have the order of their zxids. What it is made of is not to be looked at,
-    /// but by [`Zxid::from_text`]: that alone is not noted.
+    /// A text, for example to put into a znode; such texts sort in the order of their zxids. Only [`Zxid::from_text`]
+    /// should look into it: it alone does so without a note.
     pub fn to_text(self) -> Text {
         format!("{:016x}", self.bits()).into()
     }
 
-    /// From such a text; `None` if it is none.
+    /// Reads a text made by [`Zxid::to_text`]; `None` if it is not one.
     pub fn from_text(text: &str) -> Option<Zxid> {
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         let bits = (text.len() == 16 && text.bytes().all(is_digit)).then(|| u64::from_str_radix(text, 16))?;
         bits.ok().map(|bits| Zxid::from_i64(bits as i64))
     }
 
-    /// Whether this thread has looked at more of any zxid than its order among others, since it asked last.
+    /// Whether this thread has looked at more of any zxid than its order among others since it last called this.
     pub fn were_numbered() -> bool {
         NUMBERED.take()
     }
 
-    /// Works without a note that it looks at the number of a zxid: whoever says so answers for it.
+    /// Does `work` without noting that it looks at the number of a zxid: the caller answers for that.
     pub fn unnoted<T>(work: impl FnOnce() -> T) -> T {
         let before = NUMBERED.get();
         let done = work();

@@ -12,44 +12,45 @@ pub enum Fault {
     /// The server's process dies: connections break and are refused, and what was not synced is lost. It starts
     /// again from its disk after `down_ms`. With `mid_sync` it dies in the middle of the next sync of its log.
     ServerCrash {
-        /// Which, by the number that the servers have where they are told; the first, which is 0, if it is not said.
+        /// The server, by its number as reports show it; the first one, 0, if not given.
         #[serde(default)]
         server: u8,
         down_ms: u64,
         #[serde(default)]
         mid_sync: bool,
     },
-    /// The server's process stops, and goes on as if nothing had been: connections stay open and are not read.
+    /// The server's process stops, and later goes on as if nothing had happened: connections stay open and are not
+    /// read.
     ServerPause {
-        /// As of a crash.
+        /// The server, as in a crash.
         #[serde(default)]
         server: u8,
         for_ms: u64,
     },
-    /// A server that is down starts at once, and does not wait until its time.
+    /// A server that is down starts at once, before its time is over.
     ServerStart {
-        /// As of a crash.
+        /// The server, as in a crash.
         #[serde(default)]
         server: u8,
     },
     /// A server's process that has stopped goes on at once.
     ServerResume {
-        /// As of a crash.
+        /// The server, as in a crash.
         #[serde(default)]
         server: u8,
     },
-    /// The process of whoever leads dies, as in `ServerCrash`.
+    /// The leader's process dies, as in `ServerCrash`.
     LeaderCrash {
         down_ms: u64,
         #[serde(default)]
         mid_sync: bool,
     },
-    /// The process of whoever leads stops, as in `ServerPause`.
+    /// The leader's process stops, as in `ServerPause`.
     LeaderPause { for_ms: u64 },
     /// Nothing gets through from the first server of each pair to the second for a while. What is on its way over a
     /// link waits; datagrams of the election are lost.
     Partition { cut: Vec<[u8; 2]>, for_ms: u64 },
-    /// For a while, what goes to and comes from the other servers takes `delay_ms` longer.
+    /// For a while, messages to and from the other servers take `delay_ms` longer.
     ServerLag { server: u8, delay_ms: u64, for_ms: u64 },
     /// The links between two servers break, with what is on its way.
     LinkBreak { between: [u8; 2] },
@@ -62,13 +63,13 @@ pub enum Fault {
     },
     /// The server ends sessions although their clients are well.
     Expire { session: Target },
-    /// As the session next looks at a znode that belongs to another session, that session ends.
+    /// When the session next looks at a znode that belongs to another session, that other session ends.
     ExpireOwner { reader: Target },
-    /// For a while, what comes from and goes to the clients takes `delay_ms` longer.
+    /// For a while, messages from and to the clients take `delay_ms` longer.
     SlowLink { session: Target, delay_ms: u64, for_ms: u64 },
     /// For a while, syncs of the server's disk take `sync_ms`.
     SlowSync {
-        /// As of a crash.
+        /// The server, as in a crash.
         #[serde(default)]
         server: u8,
         sync_ms: u64,
@@ -76,7 +77,7 @@ pub enum Fault {
     },
     /// The server's clock is set, and the server is told so.
     ClockJump {
-        /// As of a crash.
+        /// The server, as in a crash.
         #[serde(default)]
         server: u8,
         by_ms: i64,
@@ -99,7 +100,7 @@ pub enum When {
     /// At once.
     #[default]
     Now,
-    /// As the next request of this kind arrives, which is then under way.
+    /// When the next request of this kind arrives; that request is then under way.
     NextRequest(RequestKind),
 }
 
@@ -109,7 +110,7 @@ pub enum When {
 pub enum RequestKind {
     /// Any.
     Any,
-    /// A create, or what else makes or sets something: a setData, a setACL, a multi.
+    /// A create, or any other request that makes or sets something: a setData, a setACL, a multi.
     Create,
     /// A delete.
     Delete,

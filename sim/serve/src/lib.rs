@@ -17,9 +17,9 @@
 //! | `connection`, `link` | one connection's task, and what it shares with the server |
 //! | `driver` | the one task that owns the server |
 //! | `control` | faults on demand, by HTTP |
-//! | `fault` | [`Fault`]: what can be done to it |
+//! | `fault` | [`Fault`]: what can be made to go wrong |
 //! | `words` | four-letter words |
-//! | `observer` | [`Observer`]: who judges what clients say they do |
+//! | `observer` | [`Observer`], which judges what clients say they do |
 //! | `record`, `verdict` | what clients did, and what the always-watched invariants say of it |
 //! | `core` | the servers, their disks, their timers, their connections; synchronous, without sockets |
 

@@ -1,4 +1,4 @@
-//! Who judges what clients say they do, by what the servers know of their sessions.
+//! The observer, which judges what clients say they do by what the servers know of their sessions.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -7,11 +7,11 @@ use std::pin::Pin;
 use std::time::Duration;
 use zk_api::{SessionId, Text};
 
-/// What a client is answered: at once, or when what it asked for is done.
+/// The answer to a client: at once, or when what it asked for is done.
 pub type Answer = Pin<Box<dyn Future<Output = Value> + Send>>;
 
-/// Hears what clients say they do (`POST /observe`), and judges it. What the servers know of sessions is told to it
-/// before any client can see what follows from it.
+/// Hears what clients say they do (`POST /observe`), and judges it. It is told what the servers know of sessions before
+/// any client can see the consequences.
 pub trait Observer: Debug + Send + Sync {
     /// A session is open from now on.
     fn opened(&self, session: SessionId, timeout_ms: u32);
@@ -22,7 +22,7 @@ pub trait Observer: Debug + Send + Sync {
     /// A client says something. Fails with what is wrong with the body, in a line.
     fn observe(&self, body: &[u8]) -> Result<Answer, String>;
 
-    /// What it comes to so far, if the servers are so at this moment.
+    /// The judgement so far, given what the servers are like at this moment.
     fn judge(&self, moment: &Moment) -> Judgement;
 }
 

@@ -16,29 +16,29 @@ pub struct Options {
     /// Where clients connect. Port 0 stands for any that is free. One server may have several addresses; of
     /// several servers each has one.
     pub listen: Vec<SocketAddr>,
-    /// Where faults are asked for; on the loopback interface. Port 0 stands for any that is free.
+    /// Where faults can be requested; on the loopback interface. Port 0 stands for any that is free.
     pub control: SocketAddr,
     /// The length of a tick. Session timeouts are clamped to 2 to 20 of them.
     pub tick_ms: u32,
     /// How often empty containers and TTL znodes whose time is up are looked for.
     pub container_check_ms: u32,
-    /// Who proves this identity of the scheme `digest`, such as `super:D/InIHSb7yEEbrWz8b9l71RjZJU=`, may do
+    /// A client that proves this identity of the scheme `digest`, such as `super:D/InIHSb7yEEbrWz8b9l71RjZJU=`, may do
     /// everything.
     pub super_digest: Option<String>,
     /// In which order children and a session's ephemerals are listed.
     pub order: ListOrder,
-    /// So many of the last events are kept to be shown.
+    /// How many of the last events are kept to be shown.
     pub recent_events: usize,
-    /// Where all events are written, a line of JSON each.
+    /// The file to which all events are written, as one line of JSON each.
     pub record: Option<PathBuf>,
     /// What a client may cost.
     pub limits: Limits,
-    /// Who judges what clients say they do; without it, they are refused.
+    /// What judges what clients say they do; without it, their reports are refused.
     pub observer: Option<Arc<dyn Observer>>,
 }
 
 impl Options {
-    /// So many servers, each on a free port of the loopback interface.
+    /// `servers` servers, each on a free port of the loopback interface.
     pub fn ensemble(servers: u8) -> Options {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         Options { servers, listen: vec![any; servers.into()], ..Options::default() }
@@ -67,10 +67,10 @@ impl Default for Options {
 /// In which order children and a session's ephemerals are listed. ZooKeeper promises none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListOrder {
-    /// Another in each run, so that whoever relies on one is found out.
+    /// A different order in each run, so that clients that rely on one are found out.
     #[default]
     Any,
-    /// As a real server does that has never had other children there: for tests that expect its order.
+    /// The order of a real server that has never had other children there, for tests that expect that.
     Real,
 }
 
@@ -89,16 +89,16 @@ impl ListOrder {
 pub struct Limits {
     /// Connections in all. One more is closed as soon as it is accepted.
     pub connections: usize,
-    /// Requests of one connection that are not answered. With so many the connection is not read, until some
-    /// are answered.
+    /// Requests of one connection that are not answered. At this number, the connection is not read until some are
+    /// answered.
     pub outstanding_requests: usize,
     /// The bytes of these requests, likewise. At least one request of the greatest length is taken.
     pub outstanding_bytes: usize,
-    /// Watches of one connection. Whoever asks for more is closed.
+    /// Watches of one connection. A connection that asks for more is closed.
     pub watches: usize,
-    /// Bytes for a client that it does not read. If there are more than these when there is something more to
-    /// send, the connection is closed; one answer may have any length. Long before that, with an eighth of them,
-    /// its requests are not looked at.
+    /// Bytes for a client that it has not read. If there are more than this when there is more to send, the connection
+    /// is closed; one answer may have any length. Long before that, at an eighth of this, its requests are not looked
+    /// at.
     pub unsent_bytes: usize,
     /// How long a connection may take for its first message.
     pub first_message: Duration,

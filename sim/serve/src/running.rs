@@ -23,41 +23,41 @@ use tokio::time::Instant;
 /// Why a server cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// An address cannot be had.
+    /// An address cannot be bound.
     #[error("cannot listen on {address}: {error}")]
     Listen { address: SocketAddr, error: io::Error },
-    /// The control address cannot be had.
+    /// The control address cannot be bound.
     #[error("cannot listen on {address}: {error}")]
     Control { address: SocketAddr, error: io::Error },
-    /// Faults may be asked for on the loopback interface alone.
+    /// The control address is not on the loopback interface.
     #[error("the control address {0} is not on the loopback interface")]
     ControlNotLoopback(SocketAddr),
     /// The file for the record cannot be made.
     #[error("cannot write the record to {path}: {error}")]
     Record { path: PathBuf, error: io::Error },
-    /// There are one to five servers.
+    /// The number of servers is not 1 to 5.
     #[error("{0} servers; expected 1 to 5")]
     Servers(u8),
-    /// Each of several servers has one address.
+    /// There are several servers, and not one address for each.
     #[error("{addresses} for {servers} servers; expected one for each", addresses = count(*.addresses))]
     Addresses { addresses: usize, servers: u8 },
-    /// Nobody could connect.
+    /// There is no address to listen on.
     #[error("no address to listen on")]
     NoAddress,
 }
 
-/// Why a fault cannot be done.
+/// Why a fault cannot be injected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
     /// What is wrong with it, in a line.
     #[error("{0}")]
     Refused(String),
-    /// There is nobody to do it to.
+    /// The server has ended.
     #[error("the server has ended")]
     Ended,
 }
 
-/// A server that serves. It ends with this value.
+/// A running server or ensemble. It ends when this value is dropped.
 #[derive(Debug)]
 pub struct Running {
     servers: u8,
@@ -68,7 +68,7 @@ pub struct Running {
     _tasks: JoinSet<()>,
 }
 
-/// Starts a server, or an ensemble. All serve when this is done.
+/// Starts a server or an ensemble, and returns when all servers serve.
 pub async fn start(options: Options) -> Result<Running, ServeError> {
     if options.listen.is_empty() {
         return Err(ServeError::NoAddress);
@@ -164,12 +164,12 @@ impl Running {
         &self.addresses
     }
 
-    /// Where faults are asked for by HTTP.
+    /// Where faults can be requested by HTTP.
     pub fn control_address(&self) -> SocketAddr {
         self.control
     }
 
-    /// Does a fault, or arms it where it waits for a request.
+    /// Injects a fault, or arms it if it waits for a request.
     pub async fn fault(&self, fault: Fault) -> Result<(), FaultError> {
         self.handle.fault(fault).await
     }
@@ -199,7 +199,7 @@ impl Running {
         self.handle.with(move |core, _| core.record(n)).await.unwrap_or_default()
     }
 
-    /// Ends the server. Gives what the always-watched invariants say of it.
+    /// Ends the server. Returns what the always-watched invariants say of it.
     pub async fn stop(self) -> Verdict {
         let (done, stopped) = oneshot::channel();
         // The task that answers lives as long as this, and panics only if something of ours is wrong.

@@ -31,25 +31,26 @@ const JUDGED: [Invariant; 11] = [
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Verdict {
-    /// Of this form.
+    /// The name of this form, with its version.
     pub schema: &'static str,
-    /// Whether none was broken, and no promise either.
+    /// Whether no invariant was broken, and no promise.
     pub held: bool,
-    /// Each by itself.
+    /// Each invariant by itself.
     pub invariants: Vec<Judged>,
-    /// What was broken, the first breaks of many.
+    /// What was broken; if there were many breaks, the first ones.
     pub broken: Vec<Broken>,
     /// How often interesting cases were met.
     pub cases: BTreeMap<&'static str, u64>,
     /// Requests that clients made, pings included.
     pub requests: u64,
-    /// Servers that did not serve when it was asked for: their trees were not compared with what they should be.
+    /// Servers that did not serve when the verdict was asked for: their trees were not compared with what they should
+    /// be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<u8>,
-    /// What was promised of the clients, if anything.
+    /// What was found of the clients' promises, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promises: Option<Judgement>,
-    /// At the end: what is wrong with the file of the record, if it has not everything.
+    /// At the end: what is wrong with the record's file, if it is incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_lacks: Option<String>,
 }

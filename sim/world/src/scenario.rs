@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use zk_watched::Setup;
 
-/// More clients than a scenario can have would be numbers that the reports are not made for.
+/// The most clients that a scenario can have; the reports are not made for more.
 pub const MOST_CLIENTS: u16 = 1000;
 
 /// How large a run is and which faults it may have. A seed draws a run from it.
@@ -35,21 +35,22 @@ pub struct Scenario {
     pub tick_ms: u32,
     /// How often servers look for empty containers and for znodes whose time to live is over.
     pub upkeep_ms: u32,
-    /// With several servers: about so many clients know only one of them.
+    /// With several servers: about this many clients know only one of them.
     pub one_server_clients: u16,
     /// The session timeout that clients ask for.
     pub session_timeout_ms: u32,
-    /// One way of a message, least and most.
+    /// The one-way latency of a message, least and most.
     pub latency_ms: [f64; 2],
-    /// How long `Probe::work` takes, least and most. On the scale of the session timeout, or little is seen.
+    /// How long `Probe::work` takes, least and most. It should be on the scale of the session timeout, or little is
+    /// seen.
     pub work_ms: [u32; 2],
     /// How long faults go on before everything heals.
     pub fault_seconds: u32,
-    /// How long the run may go on after healing before who is not finished is called stuck. It goes on for longer while
-    /// somebody gets ahead: is granted something, gives it back or ends something, at least once in a quarter of it; and
-    /// up to ten times as long where somebody sleeps for more than a quarter of it.
+    /// How long the run may go on after healing before clients that are not finished are called stuck. It goes on for
+    /// longer while somebody makes progress (is granted something, gives it back or ends something) at least once in a
+    /// quarter of this time, and up to ten times as long if somebody sleeps for more than a quarter of it.
     pub heal_seconds: u32,
-    /// Queue events a run may take before it is stopped as running away: so many for each 50 clients.
+    /// Queue events a run may take before it is stopped as running away: this many for every 50 clients.
     pub step_budget: u64,
     /// The faults.
     pub faults: Faults,
@@ -66,7 +67,7 @@ pub enum SyncRule {
     /// Nobody, unless something is in flight, as in released versions of ZooKeeper: no recipe may rely on more.
     #[default]
     AsShipped,
-    /// A quorum: a sync tells the truth then. To see what a recipe owes to it.
+    /// A quorum, so that a sync tells the truth: to see how far a recipe depends on that.
     AsksQuorum,
 }
 
@@ -87,7 +88,7 @@ pub struct OneRun {
     /// The faults.
     #[serde(default)]
     pub schedule: Schedule,
-    /// What was drawn in it, which then no seed draws.
+    /// The choices that were drawn in it, which no seed then draws.
     #[serde(default, skip_serializing_if = "Recorded::is_empty")]
     pub choices: Recorded,
     /// What happens, step by step, in the place of what time brings.
@@ -121,7 +122,7 @@ pub struct Faults {
     /// How long a pause takes, least and most. Within this, those of holders take half to three times the session
     /// timeout.
     pub pause_ms: [u32; 2],
-    /// Clocks run fast or slow by at most so many parts per thousand, and jump by at most `clock-jump-ms`.
+    /// Clocks run fast or slow by at most this many parts per thousand, and jump by at most `clock-jump-ms`.
     pub clock_skew_permille: u32,
     /// The furthest a clock may jump.
     pub clock_jump_ms: u32,
@@ -145,17 +146,17 @@ pub struct Faults {
     pub disk_errors: u32,
     /// A disk is full for a while; the server's process stops whenever it is to write.
     pub disk_full: u32,
-    /// Of what was not synced a crash leaves any blocks, not only the first.
+    /// A crash may leave any blocks of what was not synced, not only the first.
     pub disk_reorder: bool,
     /// Somebody asks for a client's session without its password. None by default.
     pub strangers: u32,
     /// An administrator deletes an ephemeral znode of a client, mostly while it holds something. None by default.
     pub admin_deletes: u32,
-    /// An administrator sets the data of one to `unlock`. None by default.
+    /// An administrator sets the data of such a znode to `unlock`. None by default.
     pub admin_writes: u32,
 }
 
-/// Why a scenario is not one.
+/// Why a scenario is not valid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{key}: {problem}")]
 pub struct ScenarioError {
@@ -340,7 +341,7 @@ impl Scenario {
         self.run.as_ref()?.course.as_ref()
     }
 
-    /// In such a course, the observers of a client; of who is no client, the server that leads.
+    /// In such a course, the observers of a client; for anything that is no client, the server that leads.
     pub fn own_observers(&self, process: u16) -> Range<u8> {
         let (each, voters) = (u16::from(self.observers) / self.clients, u16::from(self.servers));
         let from = |process: u16| u8::try_from(voters + process * each).expect("observers for each client");
@@ -376,7 +377,7 @@ impl Scenario {
         self.step_budget.saturating_mul(u64::from(self.clients).div_ceil(50))
     }
 
-    /// The same without any fault.
+    /// The same scenario without any fault.
     pub fn without_faults(self) -> Scenario {
         Scenario { faults: Faults::none(), ..self }
     }

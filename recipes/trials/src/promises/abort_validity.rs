@@ -9,9 +9,9 @@ use zk_api::Text;
 
 /// Where nobody has failed and all vote to commit, all commit.
 ///
-/// To fail is to lose one's session, to crash, or to be slow enough that another says it waits no longer. That excuses
-/// whatever becomes of the transactions that are under way then, and of those that begin before the next life of who failed
-/// has a session. That another waits no longer excuses the one transaction.
+/// A site fails if it loses its session, crashes, or is so slow that another says it waits no longer. A lost session or
+/// a crash excuses whatever becomes of the transactions that are under way then, and of those that begin before the
+/// next life of the failed site has a session. That another waits no longer excuses only that one transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AbortValidity {
     root: &'static str,

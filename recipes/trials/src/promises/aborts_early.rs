@@ -8,8 +8,8 @@ use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::Text;
 
-/// One vote to abort is enough: no site that has voted waits for another's vote then. It is put to the test where a site
-/// aborts and another has yet to vote.
+/// One vote to abort is enough: no site that has voted then waits for another's vote. It is put to the test when a site
+/// aborts while another has yet to vote.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AbortsEarly {
     root: &'static str,

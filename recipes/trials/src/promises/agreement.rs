@@ -7,10 +7,10 @@ use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;
 use zk_api::Text;
 
-/// No two sites do differently in one transaction.
+/// No two sites act differently in one transaction.
 ///
-/// That is uniform: what a site does counts also if it dies of it, and whoever's session has ended, since it may have
-/// been done for good.
+/// This is uniform agreement: what a site does counts even if it dies in the act or its session has ended, since it may
+/// have been done for good.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Agreement {
     root: &'static str,

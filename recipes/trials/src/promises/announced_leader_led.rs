@@ -10,8 +10,8 @@ use zk_api::{SessionId, Text};
 /// Whoever is announced as the leader leads, and whoever is found to lead knew that it was elected.
 ///
 /// An announcement is a write of the election's own znode. When it takes effect, its writer must own the oldest of the
-/// candidates' znodes. Who asks who leads says "finds" and the candidate's znode; its owner must have said that it was
-/// granted the lead by then: a candidate that stands first may not know that yet, and may never.
+/// candidates' znodes. An actor that asks who leads says "finds" and the candidate's znode; the znode's owner must have
+/// said by then that it was granted the lead: a candidate that stands first may not know that yet, and may never.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AnnouncedLeaderLed {
     election: &'static str,

@@ -1,7 +1,7 @@
 //! `barrier-holds`, `barrier-releases`, `no-opening-missed` and `raised-as-told`.
 //!
-//! What waiters say about the barrier's znode: it *comes to* it, *sees* it up, *passes* it. Who raises and lowers it says
-//! that it *raises* it, *has raised* it, *lowers* it, *has lowered* it.
+//! A waiter says of the barrier's znode that it *comes to* it, *sees* it up, *passes* it. An actor that raises and
+//! lowers the barrier says that it *raises* it, *has raised* it, *lowers* it, *has lowered* it.
 
 use super::broken;
 use crate::event::{ActorId, Event, Fact};
@@ -84,13 +84,13 @@ impl Waiters {
     }
 }
 
-/// Nobody passes a barrier that nobody has lowered since it came. That its session has ended is no excuse; nor that of
-/// whoever raised it, with which an ephemeral barrier would go.
+/// No waiter passes a barrier that nobody has lowered since the waiter came. That the waiter's session has ended is no
+/// excuse; nor is the end of the raiser's session, with which an ephemeral barrier would go.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BarrierHolds(Waiters);
 
 impl BarrierHolds {
-    /// For the barrier that is this znode, which is not there at the beginning.
+    /// The promise for the barrier at this znode, which does not exist at the beginning.
     pub fn of(node: &'static str) -> Self {
         BarrierHolds(Waiters::of(node))
     }
@@ -125,7 +125,7 @@ impl Promise for BarrierHolds {
 pub struct BarrierReleases(Waiters);
 
 impl BarrierReleases {
-    /// For the barrier that is this znode, which is not there at the beginning.
+    /// The promise for the barrier at this znode, which does not exist at the beginning.
     pub fn of(node: &'static str) -> Self {
         BarrierReleases(Waiters::of(node))
     }
@@ -154,12 +154,12 @@ impl Promise for BarrierReleases {
     }
 }
 
-/// Whoever has seen the barrier up passes once that barrier is lowered, though another may have been raised at once.
+/// Whoever has seen the barrier up passes once that barrier is lowered, even if another is raised at once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOpeningMissed(Waiters);
 
 impl NoOpeningMissed {
-    /// For the barrier that is this znode, which is not there at the beginning.
+    /// The promise for the barrier at this znode, which does not exist at the beginning.
     pub fn of(node: &'static str) -> Self {
         NoOpeningMissed(Waiters::of(node))
     }
@@ -190,7 +190,8 @@ impl Promise for NoOpeningMissed {
     }
 }
 
-/// Who says that it has raised the barrier has, and who says that it has lowered it: it was so at some time since it began to.
+/// An actor that says it has raised or lowered the barrier is right: at some time since it began to, the barrier was up
+/// or down, respectively.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RaisedAsTold {
     node: &'static str,
@@ -200,7 +201,7 @@ pub struct RaisedAsTold {
 }
 
 impl RaisedAsTold {
-    /// For the barrier that is this znode, which is not there at the beginning.
+    /// The promise for the barrier at this znode, which does not exist at the beginning.
     pub fn of(node: &'static str) -> Self {
         RaisedAsTold { node, is_up: false, about: BTreeMap::new() }
     }

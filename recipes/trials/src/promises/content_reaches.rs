@@ -7,9 +7,9 @@ use crate::words;
 use std::collections::BTreeMap;
 use zk_api::{Data, Text};
 
-/// What a site that hears of a transaction takes it to be about is what stands in its znode, at the end of the data.
+/// A site that hears of a transaction takes it to be about what the end of the znode's data says.
 ///
-/// Such a site says that it [is to do](words::IS_TO_DO) that, with the znode's path before it: `/tx/7: pay`.
+/// Such a site says that it [is to do](words::IS_TO_DO) this, with the znode's path before it: `/tx/7: pay`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ContentReaches {
     root: &'static str,

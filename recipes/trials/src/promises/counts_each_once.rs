@@ -1,14 +1,15 @@
 //! `counts-each-once`.
 //!
-//! Who counts says of the counter's znode that it *adds* a number, and *has added* it. Its data are the sum, in digits.
+//! An actor that counts says of the counter's znode that it *adds* a number, and *has added* it. The znode's data is
+//! the sum, in digits.
 
 use super::broken_at;
 use crate::event::{Event, Fact};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 
-/// A counter shows what was added, each number once: never more than all have begun to add, and at rest no less than all
-/// that was added. Numbers are not negative.
+/// A counter shows what was added, each number once: never more than the sum of what actors have begun to add, and at
+/// rest no less than the sum of what they have added. Numbers are not negative.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CountsEachOnce {
     node: &'static str,

@@ -1,16 +1,17 @@
 //! `enters-together`, `leaves-together`, `rounds-do-not-mix` and `barrier-opens`.
 //!
-//! What members say about the barrier's znode: each *arrives at* it, where the number is how many a round needs,
-//! *passes*, *asks to leave*, *has left*; or *gives up*. A member is registered while its session has an ephemeral znode below. A round is all who were registered as
-//! the first of them passes; whoever registers later is in the next one.
+//! A member says of the barrier's znode that it *arrives at* it (the number is how many members a round needs),
+//! *passes*, *asks to leave*, *has left*; or *gives up*. A member is registered while its session has an ephemeral
+//! znode below that one. A round is all members that are registered when the first of them passes; a member that
+//! registers later is in the next round.
 //!
-//! What an administrator does excuses what comes of it in that round, and with that member: others may begin or end a round
-//! as if a member whose znode he has deleted were not there, and it may wait for a round that they have gone through. What
-//! he does to the barrier's own znode, whose version is all that the barrier knows, or to one that is no member's, excuses
-//! all that comes after it. What is written into a member's znode is no matter.
+//! An administrator's act excuses what comes of it in that round and for that member: others may begin or end a round
+//! as if a member whose znode was deleted were not there, and that member may wait for a round that they have gone
+//! through. A change of the barrier's own znode, whose version is all that the barrier knows, or of one that is no
+//! member's, excuses all that comes after it. What is written into a member's znode does not matter.
 //!
-//! One that makes its znode again in a new session, and has not passed, gathers as before. Where a round has begun since,
-//! nobody can tell which one it is in: then nothing is judged any more.
+//! A member that makes its znode again in a new session, and has not passed, gathers as before. If a round has begun
+//! since, nobody can tell which round the member is in, and nothing is judged any more.
 
 use super::{SessionTracker, below, broken, within};
 use crate::event::{ActorId, Event, Fact};
@@ -322,7 +323,8 @@ macro_rules! promise_of_rounds {
 }
 
 promise_of_rounds!(
-    /// Nobody passes before all members that a round needs are registered for the same round. One that has died since counts.
+    /// Nobody passes before all members that a round needs are registered for the same round. A member that has died
+    /// since still counts.
     EntersTogether
 );
 
@@ -349,7 +351,7 @@ impl Promise for EntersTogether {
 }
 
 promise_of_rounds!(
-    /// Nobody has left before all members of its round that live have asked to.
+    /// Nobody has left before all live members of its round have asked to leave.
     LeavesTogether
 );
 
@@ -382,7 +384,7 @@ impl Promise for LeavesTogether {
 }
 
 promise_of_rounds!(
-    /// Nobody begins a round while a member of the former one is inside.
+    /// Nobody begins a round while a member of the previous one is inside.
     RoundsDoNotMix
 );
 
@@ -413,7 +415,7 @@ impl Promise for RoundsDoNotMix {
 }
 
 promise_of_rounds!(
-    /// Whoever waits at rest waits for members that are not there.
+    /// A member that still waits at rest waits for members that are not there.
     BarrierOpens
 );
 

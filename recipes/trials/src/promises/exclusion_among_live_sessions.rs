@@ -5,7 +5,7 @@ use crate::context::Standing;
 use crate::event::{ActorId, Event};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 
-/// At most one actor with a live session believes that it holds the lock, or only such as share it.
+/// At most one actor with a live session believes that it holds the lock, unless all that do share it.
 ///
 /// What an actor says after its session was closed, or after it crashed, does not count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

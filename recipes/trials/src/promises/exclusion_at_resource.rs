@@ -8,15 +8,16 @@ use zk_api::Text;
 
 /// At an outside resource, no holder's write is accepted once a later holder's was.
 ///
-/// Beliefs do not count, effects do: two that hold the lock at a time and write one after the other, in the
-/// order of their grants, have done no harm. A write of one that was granted the lock earlier than somebody who
-/// has written already breaks the promise; it may write again when it is granted the lock anew.
+/// Beliefs do not count, effects do: two actors that hold the lock at the same time and write one after the other, in
+/// the order of their grants, have done no harm. An actor breaks the promise if it writes after another that was
+/// granted the lock later than it; it may write again once it is granted the lock anew.
 ///
-/// Actors stay in the state after they have left or crashed: a late write of theirs must be known for one, and one that
-/// nobody waits for may be sent before and arrive after that.
+/// Actors stay in the state after they have left or crashed, so that a late write of theirs is recognised: a write that
+/// nobody waits for may be sent before that and arrive after it.
 ///
-/// Who holds it in shared mode contradicts no other sharer: its writes, which stand for reads there, come too late only
-/// after those of a later exclusive holder. Those of an exclusive one come too late after those of any later holder.
+/// An actor that holds the lock in shared mode contradicts no other sharer: its writes, which stand for reads there,
+/// come too late only after those of a later exclusive holder. An exclusive holder's come too late after those of any
+/// later holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAtResource {
     lock: &'static str,
@@ -67,9 +68,9 @@ impl ExclusionAtResource {
         ExclusionAtResource::of(lock, At::Unfenced)
     }
 
-    /// At a resource that asks the ensemble before each write whether its writer still holds the lock, and then accepts it.
-    /// Who claims that this makes it safe owes it whatever happens. Its writes are those at the resource that accepts all:
-    /// they are only sent behind a check.
+    /// At a resource that asks the ensemble before each write whether its writer still holds the lock, and then accepts
+    /// it. A recipe that claims to be safe in this way owes the promise whatever happens. The writes are those at the
+    /// resource that accepts everything, but each is sent only after a check.
     pub fn checked(lock: &'static str) -> Self {
         ExclusionAtResource::of(lock, At::Checked)
     }

@@ -7,7 +7,7 @@ use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;
 use zk_api::Text;
 
-/// A vote or a decision that is written is never written otherwise, and no site does first one thing and then the other.
+/// A written vote or decision never changes, and no site does first one thing and then the other.
 ///
 /// A site is a process, through all its lives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -9,8 +9,8 @@ use zk_api::{SessionId, Text};
 
 /// Whoever has left the group has no znode there any more.
 ///
-/// Members say that one "leaves", with the path of the member's znode, and "ends its round with" the same when it has left.
-/// A znode of another session, of a former life or of somebody with the same name, is not theirs to remove.
+/// A member says "leaves" with the path of its znode, and "ends its round with" the same path when it has left. The
+/// znode of another session, that of a former life or of somebody with the same name, is not the member's to remove.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaversUnlisted {
     group: &'static str,

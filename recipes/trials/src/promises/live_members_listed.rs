@@ -10,8 +10,8 @@ use zk_api::{SessionId, Text};
 /// At rest, whoever has joined the group, has not left it and has a live session is listed by a znode of that session; and
 /// nobody takes itself for a member before it has made that znode, or makes one that would outlive its session.
 ///
-/// Members say that one "joins" and "leaves", with the path of the member's znode, and begin to be one about it. Joining
-/// counts from when it begins: who still tries at rest is not listed either.
+/// A member says "joins" and "leaves" with the path of its znode, and begins to be a member about that path. Joining
+/// counts from its beginning: an actor that is still trying at rest is not listed either.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiveMembersListed {
     group: &'static str,

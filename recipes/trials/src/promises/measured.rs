@@ -4,7 +4,7 @@ use super::broken;
 use crate::event::Event;
 use crate::promise::{Assumption, Finding, Promise, Rest, Terms};
 
-/// A promise that the recipe does not make: what it finds is told with its rate, and is no defect.
+/// A promise that the recipe does not make: what it finds is reported with its rate, and is no defect.
 ///
 /// Its name stays, so that recipes can be compared. Each violation is excused: by [`Assumption::Promised`],
 /// unless it has another excuse already.

@@ -101,7 +101,7 @@ use crate::promise::{AnyPromise, Assumption, Finding, Subject, Violation};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use zk_api::Text;
 
-/// All ten that a fair lock with tokens makes, in the order of the reports.
+/// The ten promises of a fair lock with tokens, in the order of the reports.
 pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
@@ -117,7 +117,8 @@ pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     ]
 }
 
-/// All eleven of a fair lock with tokens that is shared too: whoever wants it alone has `exclusive` in the name of its znode.
+/// The eleven promises of a fair lock with tokens that can also be shared: a contender that wants it alone has
+/// `exclusive` in the name of its znode.
 pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
@@ -134,7 +135,7 @@ pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dy
     ]
 }
 
-/// The eight of a fair lock that gives no tokens.
+/// The eight promises of a fair lock without tokens.
 pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
@@ -148,8 +149,9 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     ]
 }
 
-/// The ten of atomic commitment: agreement, the two validities, that nothing is revoked, that every site that lives
-/// decides and none gives up, that nobody fails, that contents reach the sites, that one vote to abort is enough, and that transactions are removed.
+/// The ten promises of atomic commitment: agreement, the two validities, that nothing is revoked, that every live site
+/// decides, that none gives up, that nobody fails, that contents reach the sites, that one vote to abort is enough, and
+/// that transactions are removed.
 pub fn of_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
     let mut all = of_published_commitment(root, sites);
     all.push(Box::new(Undisturbed::of(ContentReaches::of(root)).within(root)));
@@ -158,10 +160,10 @@ pub fn of_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn Any
     all
 }
 
-/// The same without the last three: published protocols do not say who removes what.
+/// As [`of_commitment`], without the last three: published protocols do not say who removes what.
 ///
-/// What an administrator does to a transaction excuses what becomes of that one. That he deletes a site's presence is for
-/// the rest of its life, and excuses no more than that transactions are aborted.
+/// An administrator's change of a transaction excuses what becomes of that transaction. Deleting a site's presence
+/// counts for the rest of the site's life, and excuses only that transactions are aborted.
 pub fn of_published_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(Undisturbed::of(Agreement::of(root)).within(root)),

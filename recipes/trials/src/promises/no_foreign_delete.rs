@@ -7,7 +7,8 @@ use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// No session deletes the ephemeral znode of another, unless it was opened in the place of that, and no thread that by which another of its session holds the lock.
+/// No session deletes the ephemeral znode of another session, unless it was opened in that session's place; and no
+/// thread deletes the znode by which another thread of its session holds the lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoForeignDelete {
     lock: &'static str,
@@ -24,7 +25,7 @@ impl NoForeignDelete {
         NoForeignDelete { lock, tracker: SessionTracker::of(lock), held: BTreeMap::new(), asked: None }
     }
 
-    /// The same, but one that was asked to be given back may be taken.
+    /// Allows the deletion of a znode whose owner was asked to give back what it holds.
     #[must_use]
     pub fn but_of_asked(self) -> Self {
         NoForeignDelete { asked: Some(BTreeSet::new()), ..self }

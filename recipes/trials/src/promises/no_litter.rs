@@ -7,11 +7,11 @@ use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text};
 
-/// Where everybody has come to its end, and nobody has died, nobody has left persistent znodes that become more with every
-/// round: two of one session in one place, whose names differ in nothing but numbers and guids.
+/// When everybody has come to its end and nobody has died, nobody has left persistent znodes that grow in number with
+/// every round: two of one session in one place, whose names differ only in numbers and guids.
 ///
-/// What is ephemeral goes with its session, and one znode of each client may be its data. What each leaves on purpose, as a
-/// queue's items or the votes of a transaction, is no litter: whoever does so opts out.
+/// Ephemeral znodes go with their session, and one znode of each client may be its data. What clients leave on purpose,
+/// such as a queue's items or the votes of a transaction, is no litter: a trial in which they do opts out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoLitter {
     died: bool,

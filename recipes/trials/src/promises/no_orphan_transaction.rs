@@ -6,11 +6,11 @@ use crate::event::{End, Event, Fact};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
 
-/// At rest, a transaction is there only for a site that has not acknowledged it, and that has a reason: it did not come
+/// At rest, a transaction exists only for a site that has not acknowledged it, and that has an excuse: it did not come
 /// to its end.
 ///
 /// Site `p1` is process 1, in its last life. The last one that acknowledges may die before it removes the transaction:
-/// so one without any sites is left of nobody only if all have come to their ends.
+/// so a transaction without any sites is an orphan only if all sites have come to their ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanTransaction {
     root: &'static str,

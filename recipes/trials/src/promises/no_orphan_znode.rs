@@ -6,8 +6,8 @@ use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most. No znode stands for
-/// two attempts: whoever keeps it as it releases the lock comes before all who wait.
+/// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most. No znode
+/// stands for two attempts: an actor that kept it when releasing the lock would come before all that wait.
 ///
 /// Znodes of sessions that have ended are the ensemble's to remove, and are not judged here; nor is that of an
 /// attempt that crashed, which its session's expiry will remove.

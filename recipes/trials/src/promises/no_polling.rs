@@ -4,10 +4,10 @@ use super::broken_for;
 use crate::event::{End, Event, Fact};
 use crate::promise::{Finding, Promise, Terms};
 
-/// What it is called.
+/// The promise's name.
 pub const NO_POLLING: &str = "no-polling";
 
-/// Nobody asks the same again and again while nothing happens to it.
+/// Nobody asks the same thing again and again while nothing happens to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoPolling;
 

@@ -6,9 +6,9 @@ use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text, sequence_of};
 
-/// No session makes a sequential ephemeral znode while it has another one of the same name but for the number: a create
-/// whose answer was lost is not repeated before it is looked up. A name that ends in ten digits is taken for sequential:
-/// whoever gives such names itself opts out.
+/// No session makes a sequential ephemeral znode while it has another whose name differs only in the number: a create
+/// whose answer was lost is not repeated before it is looked up. A name that ends in ten digits is taken for
+/// sequential: a recipe that chooses such names itself opts out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoSecondZnode {
     sessions: BTreeMap<SessionId, ActorId>,
@@ -17,7 +17,7 @@ pub struct NoSecondZnode {
 }
 
 impl NoSecondZnode {
-    /// What breaks it, as it is told.
+    /// The words in which a break is reported.
     pub const DIFFERS: &'static str = "still has another whose name differs in its number alone";
 
     /// Whose a znode is, and its path without the number.

@@ -23,13 +23,14 @@ pub const NoWaiterStuck: NoWaiterStuck =
     NoWaiterStuck { waiting: BTreeSet::new(), died: None, staying: None };
 
 impl NoWaiterStuck {
-    /// Where each waits for what others do, and for ever for one that has died: it is owed as long as everybody lives, and
-    /// keeps its session and its znodes.
+    /// For recipes in which each waits for what others do, and for ever for one that has died: it is owed as long as
+    /// everybody lives, and keeps its session and its znodes.
     pub fn while_all_live() -> Self {
         NoWaiterStuck { died: Some(false), ..NoWaiterStuck::default() }
     }
 
-    /// The same, but whoever was granted something or has begun something, and is not done with it, may be meant to stay.
+    /// As [`while_all_live`](Self::while_all_live), but an actor that was granted something or has begun something, and
+    /// is not done with it, may be meant to stay.
     pub fn but_who_stays() -> Self {
         NoWaiterStuck { staying: Some(BTreeSet::new()), ..NoWaiterStuck::while_all_live() }
     }

@@ -6,7 +6,7 @@ use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::Text;
 
-/// Being elected once is leading once: by one candidate's znode, somebody begins to lead a single time.
+/// Being elected once means leading once: with one candidate's znode, an actor begins to lead only once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OneTermPerElection {
     election: &'static str,

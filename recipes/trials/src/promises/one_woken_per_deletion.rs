@@ -6,12 +6,12 @@ use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::{EventType, SessionId, Text};
 
-/// The deletion of a contender's znode wakes one client at most, and so does every other change there: no herd, by whatever
-/// event.
+/// The deletion of a contender's znode wakes one client at most, and so does every other change there: no event wakes a
+/// herd.
 ///
-/// Whoever loses its znode to an administrator may wait on where it waits, and the next in line with it: then all are
-/// excused who are woken together with it, but no two others. What it watched then it watches on, as long as its session
-/// lives, though it has another znode and waits elsewhere.
+/// A client that loses its znode to an administrator may go on waiting where it waits, and so may the next in line: all
+/// that are woken together with it are then excused, but no two others. It keeps watching what it watched then, as long
+/// as its session lives, even if it has another znode and waits elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OneWokenPerDeletion {
     lock: &'static str,
@@ -34,7 +34,8 @@ impl OneWokenPerDeletion {
         OneWokenPerDeletion { lock, tracker: SessionTracker::of(lock), excused, nodes, lost, there: None }
     }
 
-    /// The same of deletions and of the list, but the last znode there wakes all, as at a double barrier that is left.
+    /// Counts only deletions and changes of the list, and lets the last znode there wake everybody, as when a double
+    /// barrier is left.
     #[must_use]
     pub fn but_the_last(self) -> Self {
         OneWokenPerDeletion { there: Some(BTreeSet::new()), ..self }

@@ -58,8 +58,8 @@ pub struct Owed {
 }
 
 impl Owed {
-    /// Reads `KIND=PATH`, each of which is owed, and `without=PROMISE`, which are standard promises that are not. The paths
-    /// are remembered as long as this process lives.
+    /// Reads what is owed, as `KIND=PATH`, and which standard promises are not, as `without=PROMISE`. The error is one
+    /// line. The paths are never freed.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Owed, String> {
         let (mut of, mut without) = (Vec::new(), Vec::new());
         let mut names = Vec::new();

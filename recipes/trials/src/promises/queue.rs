@@ -1,8 +1,8 @@
 //! `nothing-lost`, `taken-once`, `takes-in-order` and `queue-progress`.
 //!
-//! An item is a znode below the queue's items whose data are not empty; they are its payload. What others write into an
-//! ephemeral znode is none. A producer *puts* a
-//! payload with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
+//! An item is a znode below the queue's items whose data is not empty; the data is its payload. What others write into
+//! an ephemeral znode is no payload. A producer *puts* a payload with a priority, and *has put* it. A consumer *asks*
+//! the items' parent, *takes* an item, *has worked off* the item.
 
 use super::{SessionTracker, below, broken_at, broken_for, parent};
 use crate::event::{ActorId, End, Event, Fact};
@@ -84,10 +84,10 @@ fn broken_of(what: String, item: &str) -> Finding {
     broken_at(what, fate(item).iter().map(|znode| &**znode))
 }
 
-/// Each item that was put is worked off, or is there still. Who says that it has put a payload has: an item with it was
-/// there since it began to.
+/// Each item that was put is worked off, or is there still. A producer that says it has put a payload is right: an item
+/// with that payload has appeared since it began to.
 ///
-/// Where items are removed before they are given, one is lost with each consumer that dies as it asks, at most; an
+/// Where items are removed before they are given, at most one is lost with each consumer that dies while it asks; an
 /// item that was taken counts as worked off.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NothingLost {
@@ -183,8 +183,8 @@ impl Promise for NothingLost {
     }
 }
 
-/// No payload is taken twice. Where items are given until they are done, none is while the session lives in which it was
-/// taken: its taker may have another one since.
+/// No payload is taken twice. With at-least-once delivery, no payload is taken again while the session in which it was
+/// taken lives; its taker may have opened another session since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakenOnce {
     ears: Ears,
@@ -260,11 +260,11 @@ impl Promise for TakenOnce {
     }
 }
 
-/// What is there and should be taken first is taken first: by priority, and then by the order of creation.
+/// Of the items that are there, the first is taken first: by priority, and then by the order of creation.
 ///
-/// An item may be taken before another that comes first if the latter was put after the consumer had asked, unless both
-/// have the same priority; or if somebody who asked meanwhile turns out to have it. Whoever asks later must not get the
-/// latter. What somebody who died may have had is not judged.
+/// An item may be taken before another that comes first if that other was put after the consumer had asked, unless both
+/// have the same priority; or if a consumer that asked meanwhile turns out to have it. A consumer that asks later must
+/// not get it. An item that a dead consumer may have had is not judged.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakesInOrder {
     ears: Ears,
@@ -366,7 +366,7 @@ impl Promise for TakesInOrder {
     }
 }
 
-/// At rest, nobody who lives asks while an item is there.
+/// At rest, no live consumer is still asking while an item is there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QueueProgress {
     ears: Ears,

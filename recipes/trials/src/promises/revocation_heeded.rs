@@ -11,8 +11,8 @@ pub(super) const UNLOCK: &[u8] = b"unlock";
 
 /// Whoever is asked to give back what it holds does so while it lives.
 ///
-/// It is put to the test when the owner of a znode that asks for it back was woken by that, and deletes it: a release that
-/// would have come anyhow is no answer.
+/// It is put to the test when the owner of a znode was woken by the request to give it back, and deletes it: a release
+/// that would have come anyhow is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RevocationHeeded {
     lock: &'static str,

@@ -13,9 +13,9 @@ const OF: &str = " of ";
 /// A sequencer is accepted only if its znode held the lock, in the mode that is asked for, at some moment since it was
 /// presented; and refused only if at some moment it did not.
 ///
-/// Trials note `presents` about the znode, with 1 where exclusive mode is asked for and 0 where shared mode will do, and
-/// then `is accepted with` about the same. Where a znode may be made anew under the same path, the sequencer tells which one
-/// it names, by what it was created with: [`named`](SequencerNamesAHolder::named).
+/// Trials note `presents` about the znode, with 1 where exclusive mode is asked for and 0 where shared mode will do,
+/// and then `is accepted with` about the same. Where a znode may be made anew under the same path, the note says which
+/// of them the sequencer names, by its czxid: [`named`](SequencerNamesAHolder::named).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SequencerNamesAHolder {
     lock: &'static str,
@@ -42,7 +42,7 @@ impl SequencerNamesAHolder {
         SequencerNamesAHolder { lock, exclusive, line: BTreeMap::new(), presented: BTreeMap::new() }
     }
 
-    /// How a sequencer is told of that names the znode which was created so.
+    /// The text to note for a sequencer that names the `node` created by `czxid`.
     pub fn named(node: &str, czxid: Zxid) -> String {
         format!("{node}{OF}{czxid}")
     }

@@ -6,13 +6,13 @@ use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::SessionId;
 
-/// Whoever is told that its session is over makes an end: it neither waits on, nor goes on, nor ends as if all were done. And
-/// whoever ends because of it was told.
+/// An actor that is told that its session is over ends: it neither goes on waiting, nor goes on working, nor ends as if
+/// all were done. And an actor that ends for this reason was told so.
 ///
-/// Only a process that ends so can begin anew with another session; one that waits on waits for what no server will
-/// ever tell it. Who is told as it ends anyhow is not judged, nor is one that is through with what it did, or has begun what
-/// takes no znode of its own, and ends. What was under way as it was told may still be done: a write, and what an answer that
-/// came before has begun.
+/// Only a process that ends in this way can begin anew with another session; one that goes on waiting waits for
+/// something that no server will ever tell it. An actor that is told while it ends anyhow is not judged, nor is one
+/// that ends after it was through with what it did, or had begun something that takes no znode of its own. What was
+/// under way when the actor was told may still be done: a write, and what an earlier answer has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SessionEndNoticed {
     /// Whose the sessions are of those who have not ended, and whether they live.
@@ -48,7 +48,7 @@ struct Told {
 }
 
 impl SessionEndNoticed {
-    /// Where it is not known whether who says nothing of it is in the midst of something: it may be through.
+    /// For trials in which a silent actor need not be in the midst of anything: it may be through.
     pub fn of_midst() -> Self {
         SessionEndNoticed { of_midst: true, ..SessionEndNoticed::default() }
     }

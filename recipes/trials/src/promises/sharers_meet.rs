@@ -7,8 +7,9 @@ use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{EventType, Text};
 
-/// Whoever may share the lock does so beside others, and waits for none of them: it is put to the test when two live actors
-/// share it at a time, and broken by one that the deletion of a sharer's znode wakes as it asks for a share itself.
+/// Actors that may share the lock do so side by side, and wait for no sharer. The promise is put to the test when two
+/// live actors share the lock at the same time, and broken when the deletion of a sharer's znode wakes an actor that
+/// asks for a share itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharersMeet {
     lock: &'static str,
@@ -29,7 +30,7 @@ impl SharersMeet {
         SharersMeet { lock, exclusive, tracker: SessionTracker::of(lock), sharing, asked }
     }
 
-    /// For one whose znodes do not tell who wants it alone: nobody is known to wait for a sharer.
+    /// For a lock whose znodes do not show which contenders want it alone: nobody is then known to wait for a sharer.
     pub fn of_any(lock: &'static str) -> Self {
         SharersMeet::of(lock, "")
     }

@@ -6,11 +6,11 @@ use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::{EventType, Text};
 
-/// A change of a contender's znode wakes one client, or only such as ask for a share: these go on together. A change of the
-/// list wakes nobody.
+/// A change of a contender's znode wakes one client, or only clients that ask for a share and so go on together. A
+/// change of the list wakes nobody.
 ///
-/// Whoever loses its znode to an administrator may wait on where it waits, and others in its place. It excuses those who
-/// are woken with it, if without it they would go on together, or be one.
+/// A client that loses its znode to an administrator may go on waiting where it waits, and others may wait in its
+/// place. This excuses those that are woken with it if, without it, they would go on together or be only one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharersWakeTogether {
     lock: &'static str,

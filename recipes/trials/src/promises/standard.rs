@@ -6,12 +6,12 @@ use super::{
 use crate::event::Event;
 use crate::promise::{AnyPromise, Finding, Promise, Rest, Terms};
 
-/// The names of the standard promises. A trial that lists one of them itself is held to that one: it may be stricter, or
-/// excused otherwise.
+/// The names of the standard promises. A trial that lists one of them itself is held to its own version, which may be
+/// stricter or have other excuses.
 pub const STANDARD: [&str; 6] =
     ["no-waiter-stuck", "session-end-noticed", "no-failure", "no-second-znode", "no-litter", NO_POLLING];
 
-/// These promises, and the standard ones that are not among them, without those that are opted out of.
+/// The promises `own`, followed by the standard ones that are neither among them nor in `opts_out`.
 pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Box<dyn AnyPromise>> {
     let standard: [Box<dyn AnyPromise>; STANDARD.len()] = [
         Box::new(Standard(Undisturbed::of(NoWaiterStuck::but_who_stays()))),

@@ -7,11 +7,11 @@ use crate::words;
 use std::collections::BTreeMap;
 use zk_recipes::OnDisconnect;
 
-/// Who holds something and is told that it may have lost it stops at once.
+/// An actor that holds something and is told that it may have lost it stops at once.
 ///
-/// What tells it is the end of its session or, with [`OnDisconnect::Stop`], a lost connection. It must say
-/// [`STOPS`](words::STOPS), or leave, before it writes again and before somebody else is granted the same: an
-/// actor that listens does so in the step in which it is told. A write that was on its way may still arrive.
+/// It is told by the end of its session or, with [`OnDisconnect::Stop`], by a lost connection. It must say
+/// [`STOPS`](words::STOPS), or leave, before it writes again and before another is granted the same thing: an actor
+/// that listens does so in the step in which it is told. A write that was on its way may still arrive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StopsAtLoss {
     lock: &'static str,

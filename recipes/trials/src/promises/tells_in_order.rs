@@ -6,9 +6,9 @@ use crate::promise::{Finding, Promise, Terms};
 use crate::words::{self, Word};
 use std::collections::BTreeMap;
 
-/// Before the first word of a life.
+/// Stands for the time before the first word of a life.
 pub const START: Word<'static> = Word::own("");
-/// In the place of a word: the code has done all it was to do.
+/// Stands for the end: the code has done all it was to do.
 pub const DONE: Word<'static> = Word::own("is done");
 
 /// Words, each with those that it may follow.
@@ -25,10 +25,10 @@ pub const OF_LOCKS: Order = &[
     (DONE, &[words::RELEASED]),
 ];
 
-/// Every thread tells all that the other promises listen for, each thing once, and in order: one that they never hear of they
-/// cannot judge.
+/// Every thread reports all that the other promises listen for, each thing once and in order: they cannot judge a
+/// thread that they never hear of.
 ///
-/// It knows the words that it is given, and hears no others.
+/// It hears only the words that it is given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TellsInOrder {
     order: Order,
@@ -37,7 +37,7 @@ pub struct TellsInOrder {
 }
 
 impl TellsInOrder {
-    /// Of these words.
+    /// For the words of this order.
     pub fn of(order: Order) -> Self {
         TellsInOrder { order, last: BTreeMap::new() }
     }

@@ -6,14 +6,14 @@ use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// A promise of a recipe whose znodes carry what it knows, and that cannot make it anew: what an administrator has
-/// deleted or written before a violation excuses it, by [`Assumption::NoAdministrator`], if it concerns what the violation
-/// is [about](crate::promise::Violation::about).
+/// A promise of a recipe that keeps what it knows in znodes and cannot restore it: an administrator's deletion or write
+/// before a violation excuses the violation, by [`Assumption::NoAdministrator`], if it concerns what the violation is
+/// [about](crate::promise::Violation::about).
 ///
-/// Of znodes, a change concerns the one that was changed, all below it, and all that it lies below. It concerns an actor
+/// A change concerns the znode that was changed, all znodes below it, and all above it. It concerns an actor
 ///
 /// - whose ephemeral znode it was, until it makes another one in that place, or beside it;
-/// - who makes an ephemeral znode in the place of the one that is gone: the former owner may take it for its own;
+/// - that makes an ephemeral znode in the place of the one that is gone: the former owner may take it for its own;
 /// - where the znode was nobody's: for good, or until the actor [has come to the end](Observation::Ends) of what it is
 ///   a part of, if it lies [within](Undisturbed::within) the root; and never, if its loss is
 ///   [borne](Undisturbed::sparing).
@@ -41,7 +41,7 @@ enum Concern {
 }
 
 impl<P: Promise> Undisturbed<P> {
-    /// Panics if the promise has assumptions of its own.
+    /// Wraps a promise. Panics if it has assumptions of its own.
     pub fn of(promise: P) -> Self {
         let Terms { name, assumes, .. } = promise.terms();
         assert!(assumes.is_empty(), "{name} says itself what excuses it");
@@ -49,13 +49,13 @@ impl<P: Promise> Undisturbed<P> {
         Undisturbed { root: None, spared: None, promise, sessions, changed }
     }
 
-    /// Where only changes of this znode, of what is below it and of those that it lies below can be to blame. Below it,
-    /// who has come to an end is through with what that was about.
+    /// Blames only changes of this znode and of znodes below or above it. Below it, an actor that has come to the end
+    /// of something is through with what that was about.
     pub fn within(self, root: &'static str) -> Self {
         Undisturbed { root: Some(root), ..self }
     }
 
-    /// Where everybody is to bear it that znodes below this one, which are nobody's, are gone or changed.
+    /// Expects every actor to bear the loss or change of nobody's znodes below this one.
     pub fn sparing(self, parent: &'static str) -> Self {
         Undisturbed { spared: Some(parent), ..self }
     }

@@ -8,7 +8,7 @@ use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{Data, Text, Zxid};
 
-/// What of the children is read.
+/// What readers read of the children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Of {
     /// Their names.
@@ -30,7 +30,7 @@ enum Owes {
 /// Children with their values, as text.
 type Children = BTreeMap<Text, Text>;
 
-/// How children are told of in a note: `{a=1,b=2}`, or `{a,b}` of names.
+/// Children as a note shows them: `{a=1,b=2}`, or `{a,b}` for names alone.
 pub fn shown<'a>(children: impl IntoIterator<Item = (&'a Text, Option<&'a Data>)>) -> String {
     let one = |(name, data): (&Text, Option<&Data>)| match data {
         Some(data) => format!("{name}={}", String::from_utf8_lossy(data.bytes())),
@@ -39,11 +39,12 @@ pub fn shown<'a>(children: impl IntoIterator<Item = (&'a Text, Option<&'a Data>)
     format!("{{{}}}", children.into_iter().map(one).collect::<Vec<_>>().join(","))
 }
 
-/// A promise of what is read of the children of one znode.
+/// A promise about what readers see of one znode's children.
 ///
-/// Readers say that one "follows" the znode, and "sees" its path with what it has just been given, as [`shown`]. Who
-/// learns from somebody else that there is something newer than what it saw last says "told" before it reads again.
-/// What there was to be seen comes from the facts. A transaction's changes are one, as far as its zxid is told.
+/// A reader says "follows" of the znode, and "sees" of its path with what the reader has just been given, as [`shown`].
+/// A reader that learns from somebody else that there is something newer than what it saw last says "told" before it
+/// reads again. What there was to be seen is taken from the facts. The changes of one transaction count as one, where
+/// its zxid is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Views {
     root: &'static str,
@@ -73,13 +74,13 @@ impl Views {
         Views { root, of, owes, states, past: BTreeSet::new(), zxid: None, readers: BTreeMap::new() }
     }
 
-    /// What is read was committed. What is mixed of several times passes, if each part was so at one of them: that is for
-    /// [`untorn`](Views::untorn), which goes with it.
+    /// What is read was committed. A mixture of several states passes if each part was in one of them: to rule that out
+    /// is for [`untorn`](Views::untorn), which goes with this promise.
     pub fn committed(root: &'static str, of: Of) -> Views {
         Views::new(root, of, Owes::Committed)
     }
 
-    /// What is read was so at one time.
+    /// What is read existed as a whole at one time.
     pub fn untorn(root: &'static str, of: Of) -> Views {
         Views::new(root, of, Owes::Untorn)
     }
@@ -89,13 +90,13 @@ impl Views {
         Views::new(root, of, Owes::Monotone)
     }
 
-    /// Who is told that there is something newer reads it. Where an administrator takes it away there may be nothing newer,
-    /// until it is set again: so this one is [`Undisturbed`](super::Undisturbed).
+    /// A reader that is told of something newer reads it. If an administrator takes that away, there may be nothing
+    /// newer until it is set again: so this promise is [`Undisturbed`](super::Undisturbed).
     pub fn told(root: &'static str, of: Of) -> Views {
         Views::new(root, of, Owes::Told)
     }
 
-    /// At rest, who still follows has seen the last there is.
+    /// At rest, a reader that still follows has seen the latest state.
     pub fn fresh(root: &'static str, of: Of) -> Views {
         Views::new(root, of, Owes::Fresh)
     }

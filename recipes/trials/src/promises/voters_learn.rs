@@ -8,11 +8,11 @@ use crate::words;
 use std::collections::BTreeSet;
 use zk_api::Text;
 
-/// Whoever has voted and ends as if all were done has done as was decided.
+/// A site that has voted and ends as if all were done has done what was decided.
 ///
-/// A site that waits for ever breaks `no-waiter-stuck`; one that gives up waiting, and ends, breaks this. It is told by
-/// "votes to commit" or "votes to abort", and then "commits", "aborts" or, where its former life has done so and acknowledged
-/// it already, "is through with". Of a site whose session is over the next life must do so.
+/// A site that waits for ever breaks `no-waiter-stuck`; one that gives up waiting, and ends, breaks this. A site says
+/// "votes to commit" or "votes to abort", and then "commits", "aborts" or, if its former life has done so and
+/// acknowledged it already, "is through with". If a site's session is over, its next life must do so.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VotersLearn {
     root: &'static str,

@@ -7,9 +7,10 @@ use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// Who waits to enter a double barrier is woken once a round's members have all been there since it came, and not before.
+/// A member that waits to enter a double barrier is woken once all members of a round have been there since it came,
+/// and not before.
 ///
-/// What is said is told of at [`EntersTogether`](super::EntersTogether).
+/// Members say the same as for [`EntersTogether`](super::EntersTogether).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WokenWhenDue {
     barrier: &'static str,

@@ -27,7 +27,7 @@ pub struct SessionInfo {
     pub timeout_ms: u32,
     /// Where its client is connected from; `None` while it is not.
     pub address: Option<String>,
-    /// To which server, where there are several.
+    /// The server that it is connected to, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<u8>,
     /// Watches on that connection.
@@ -40,7 +40,7 @@ pub struct SessionInfo {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Leadership {
-    /// Of those that take themselves for the leader, the one of the newest epoch.
+    /// The server that takes itself for the leader; of several, the one with the newest epoch.
     pub leader: Option<u8>,
     /// Its epoch.
     pub epoch: Option<u32>,
