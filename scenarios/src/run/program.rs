@@ -40,7 +40,7 @@ pub(crate) fn says_itself(what: &str, owed: &str) -> BadInput {
 /// Starts one of those that are built in, which owes what the head of its file says.
 fn built_in(example: &Example) -> Result<Arc<Trial>, BadInput> {
     let owed = example.option("--promises");
-    let owed = Owed::parse(owed.into_iter()).expect("a test reads it");
+    let owed = Owed::parse(owed).expect("a test reads it");
     let hosts = Hosts::example(&python(), example, Limits::default()).map_err(BadInput::new)?;
     let mut trial = hosted(example.name, Arc::new(hosts), owed);
     let set = example.option("--set").into_iter();
