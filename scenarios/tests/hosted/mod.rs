@@ -505,6 +505,8 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
             "lock.py",
             "p2.1 was told at 32.560 s that its session is dead, and had another since 34.846 s; the servers ended it at 37.407 s.",
         ),
+        // Both znodes were made in one instant.
+        ("lock.py", "__lock__0000000000 was made at 5.340 s by p2, which never got the answer."),
         ("locking_queue.py", "It printed a traceback at 3.446 s: kazoo.exceptions.ConnectionLoss"),
         ("party.py", "__party__ went at 16.001 s, as a former session of p1 ended"),
         (
