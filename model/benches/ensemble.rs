@@ -17,11 +17,11 @@ fn main() {
         assert_eq!(check.verdict, Verdict::Holds);
         let rate = check.states as f64 / check.wall.as_secs_f64();
         let bytes = (most_kilobytes() - before) * 1024 / check.states;
-        let watched = if liveness { "with liveness" } else { "invariants alone" };
+        let checked = if liveness { "with liveness" } else { "invariants alone" };
         // What comes later finds memory that the first has left.
         let bytes = if liveness || threads > 1 { String::new() } else { format!(", {bytes} bytes a state") };
         let line = format!(
-            "{watched}, {threads} threads: {} states, {rate:.0} unique states/s{bytes}",
+            "{checked}, {threads} threads: {} states, {rate:.0} unique states/s{bytes}",
             check.states
         );
         let _ = writeln!(std::io::stdout(), "{line}");

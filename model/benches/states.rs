@@ -21,7 +21,7 @@ const MOST_STATES: u64 = 200_000;
 fn main() {
     let lock = |engine| {
         move || {
-            let trials = zk_trials::catalogue();
+            let trials = zk_trials::trials();
             let lock = trials.into_iter().find(|trial| trial.about.name == "lock").expect("the lock");
             let mut config = CheckConfig::new(Bounds { expiries: 1, ..Bounds::clients(3) });
             config.engine = engine;
@@ -33,7 +33,7 @@ fn main() {
     report("lock n=3 e=1, our search", best(lock(Engine::Own)));
     report("lock n=3 e=1, stateright's search", best(lock(Engine::Stateright)));
     report("two-phase commit n=7, stateright's search", best(two_phase_commit));
-    for trial in zk_trials::catalogue().iter().filter(|trial| trial.about.breaks.is_none()) {
+    for trial in zk_trials::trials().iter().filter(|trial| trial.about.breaks.is_none()) {
         report(trial.about.name, best(|| explored(trial.clone())));
     }
 }
@@ -101,7 +101,7 @@ struct Votes {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum CommitStep {
     Vote(u8),
     Refuse(u8),
     Count(u8),
@@ -112,45 +112,45 @@ enum Step {
 
 impl Model for TwoPhaseCommit {
     type State = Votes;
-    type Action = Step;
+    type Action = CommitStep;
 
     fn init_states(&self) -> Vec<Votes> {
         let managers = vec![Manager::Working; self.managers.into()];
         vec![Votes { managers, sent: 0, counted: 0, outcome: Outcome::Open }]
     }
 
-    fn actions(&self, votes: &Votes, steps: &mut Vec<Step>) {
+    fn actions(&self, votes: &Votes, steps: &mut Vec<CommitStep>) {
         if votes.outcome == Outcome::Open {
-            steps.push(Step::GiveUp);
+            steps.push(CommitStep::GiveUp);
             if votes.counted == (1 << self.managers) - 1 {
-                steps.push(Step::Decide);
+                steps.push(CommitStep::Decide);
             }
         }
         for (n, manager) in (0..self.managers).zip(&votes.managers) {
             if *manager == Manager::Working {
-                steps.extend([Step::Vote(n), Step::Refuse(n)]);
+                steps.extend([CommitStep::Vote(n), CommitStep::Refuse(n)]);
             }
             if votes.outcome == Outcome::Open && votes.sent & !votes.counted & 1 << n != 0 {
-                steps.push(Step::Count(n));
+                steps.push(CommitStep::Count(n));
             }
             if votes.outcome != Outcome::Open && matches!(manager, Manager::Working | Manager::Ready) {
-                steps.push(Step::Learn(n));
+                steps.push(CommitStep::Learn(n));
             }
         }
     }
 
-    fn next_state(&self, last: &Votes, step: Step) -> Option<Votes> {
+    fn next_state(&self, last: &Votes, step: CommitStep) -> Option<Votes> {
         let mut votes = last.clone();
         match step {
-            Step::Vote(n) => {
+            CommitStep::Vote(n) => {
                 votes.managers[usize::from(n)] = Manager::Ready;
                 votes.sent |= 1 << n;
             }
-            Step::Refuse(n) => votes.managers[usize::from(n)] = Manager::Aborted,
-            Step::Count(n) => votes.counted |= 1 << n,
-            Step::Decide => votes.outcome = Outcome::Commit,
-            Step::GiveUp => votes.outcome = Outcome::Abort,
-            Step::Learn(n) => {
+            CommitStep::Refuse(n) => votes.managers[usize::from(n)] = Manager::Aborted,
+            CommitStep::Count(n) => votes.counted |= 1 << n,
+            CommitStep::Decide => votes.outcome = Outcome::Commit,
+            CommitStep::GiveUp => votes.outcome = Outcome::Abort,
+            CommitStep::Learn(n) => {
                 let learnt =
                     if votes.outcome == Outcome::Commit { Manager::Committed } else { Manager::Aborted };
                 votes.managers[usize::from(n)] = learnt;

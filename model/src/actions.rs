@@ -46,7 +46,7 @@ pub enum Action {
     Expire(u8),
     /// It is told that its session is dead, by a leader that is deposed and does not know it, or before the end is
     /// written. The session lives.
-    FalseEnd(u8),
+    FalseExpiry(u8),
     /// Its connection drops; so many of its writes are still in flight.
     Drop(u8, u8),
     /// It crashes.
@@ -93,8 +93,8 @@ impl RecipeModel {
                     self.begins(nth as u8, next, rank, client.rounds_left, actions);
                 }
             }
-            if self.false_ends && can_be_misled(state, client) {
-                actions.push(Action::FalseEnd(nth as u8));
+            if self.false_expiries && can_be_misled(state, client) {
+                actions.push(Action::FalseExpiry(nth as u8));
             }
         }
         if state.left.admin > 0 && !self.owes_ends(state) {
@@ -246,7 +246,7 @@ impl RecipeModel {
         }
         // Once its server knows that the session is over, a drop can only lose what came before the news, or lead to a
         // server that does not know it. To one that is done, only the loss of a write can matter.
-        let comes_before = client.inbox.iter().any(|letter| !letter.message.is_news());
+        let comes_before = client.inbox.iter().any(|hashed| !hashed.message.is_news());
         let has_to_lose = client.served || comes_before || state.service.can_go_back(usize::from(me));
         let connected = client.state == KeeperState::SyncConnected && has_to_lose;
         // A client that finds no server fails what was asked of it. After a first connection, that is the same as a
@@ -291,7 +291,7 @@ fn is_stamped(request: &Request) -> bool {
 /// Whether the next message is the end of the connection. It comes when the code has done with what it was given before: a
 /// promise takes what the client knows then for what its code was told. Of credentials that are refused no promise is told.
 fn is_lost(client: &Client) -> bool {
-    client.inbox.first().is_some_and(|letter| letter.message == Message::Lost)
+    client.inbox.first().is_some_and(|hashed| hashed.message == Message::Lost)
 }
 
 /// Code that waits for more calls and watches has polled what the last of some messages that come together is for: else
@@ -320,7 +320,7 @@ fn lasts(client: &Client) -> impl Iterator<Item = Last> {
     let (mut to_be_set, mut is_woken): (Vec<&Watching>, bool) = (Vec::new(), false);
     let are_few = waits.calls.len() + waits.watches.len() <= FEW;
     let waits_for_one = polled.many() + waits.others() == 1;
-    let messages = client.inbox.iter().map(|letter| &letter.message).take_while(|message| !message.is_news());
+    let messages = client.inbox.iter().map(|hashed| &hashed.message).take_while(|message| !message.is_news());
     messages.map(move |message| {
         let was_woken = is_woken;
         let (is_awaited, is_polled) = match message {

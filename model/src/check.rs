@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use zk_trials::course::CourseStep;
 use zk_trials::promise::Assumption;
 use zk_trials::pulse::{self, Pulse};
+use zk_trials::script::ScriptStep;
 use zk_trials::trial::{Bounds, Reductions, Trial};
 
 /// What to explore, how, and when to give up.
@@ -38,11 +38,11 @@ pub struct CheckConfig {
     /// A sync may leave a view where it is, as happens with a leader that asks nobody: one that does not know it was
     /// deposed, or one whose own tree lags. Released versions do so, and no recipe may rely on more. On by default. It
     /// makes no difference where [`Bounds::lag`] is 0.
-    pub lying_syncs: bool,
+    pub stale_syncs: bool,
     /// A client that looks for a server may be told that its session is dead although it lives on until it expires: by
     /// a leader that does not know it was deposed, or by a server, even the only one, that has decided on the end but
     /// has not written it yet. Each such answer counts as an expiry. On by default.
-    pub false_ends: bool,
+    pub false_expiries: bool,
     /// An administrator may also delete or set the znodes of the trial's setup, not only those below them.
     pub admin_parents: bool,
     /// Number every transaction, as ZooKeeper does, and not only those whose number can matter. A search does so in any
@@ -131,7 +131,7 @@ pub struct Check {
     pub sometimes: Vec<(&'static str, u64)>,
     /// Of the things that are varied only if they are read, those that the actors have read.
     pub reads: Vec<&'static str>,
-    /// What was explored in only some of the ways that the world has, although the search explored all that it has.
+    /// What was explored in only some of the ways that the simulator has, although the search explored all that it has.
     pub partly: Option<&'static str>,
     /// How long it took.
     pub wall: Duration,
@@ -163,7 +163,7 @@ pub struct PromiseReport {
     /// The shortest way to break it where it was owed.
     pub broken: Option<Counterexample>,
     /// The shortest way to break it where an assumption did not hold.
-    pub excused: Option<Counterexample>,
+    pub expected: Option<Counterexample>,
     /// Why it was not looked for, so that nothing is known of it; or, if it was put to the test, where it was looked
     /// for.
     pub unchecked: Option<String>,
@@ -172,7 +172,7 @@ pub struct PromiseReport {
 impl PromiseReport {
     /// Nothing is known of it yet.
     pub(crate) fn new(name: &'static str) -> PromiseReport {
-        PromiseReport { name, tested: 0, broken: None, excused: None, unchecked: None }
+        PromiseReport { name, tested: 0, broken: None, expected: None, unchecked: None }
     }
 }
 
@@ -182,15 +182,15 @@ pub struct Counterexample {
     /// What happened.
     pub what: String,
     /// The assumption that did not hold.
-    pub excuse: Option<Assumption>,
+    pub violated_assumption: Option<Assumption>,
     /// One line a step, from the start.
     pub steps: Vec<String>,
     /// From which of them on, counted from 1, the promise is broken whatever comes, if that was looked for and found out.
     pub inevitable_from: Option<usize>,
     /// The same as data, to be drawn; a last step that panics is missing.
     pub scenes: Vec<Scene>,
-    /// The same steps, for the world to take again.
-    pub course: Vec<CourseStep>,
+    /// The same steps, for the simulator to take again.
+    pub script: Vec<ScriptStep>,
     /// Whether guids [fall](CheckConfig::guids_fall) in it.
     pub guids_fall: bool,
 }
@@ -206,8 +206,8 @@ impl CheckConfig {
             audit: true,
             other_time: None,
             effects: bounds.effects,
-            lying_syncs: true,
-            false_ends: true,
+            stale_syncs: true,
+            false_expiries: true,
             admin_parents: false,
             true_zxids: false,
             ranks: false,
@@ -257,11 +257,11 @@ fn endless(trial: Arc<Trial>, config: &CheckConfig, what: &str, started: Instant
     let found = Found::of(&RecipeModel::new(trial, config, Reads::at_first()));
     let broken = Counterexample {
         what: what.to_owned(),
-        excuse: None,
+        violated_assumption: None,
         steps: Vec::new(),
         inevitable_from: None,
         scenes: Vec::new(),
-        course: Vec::new(),
+        script: Vec::new(),
         guids_fall: config.guids_fall,
     };
     let report = PromiseReport { tested: 1, broken: Some(broken), ..PromiseReport::new(EVERY_STEP_ENDS) };
@@ -368,7 +368,7 @@ fn in_one_order(
         found.promises.iter_mut().for_each(|report| *report = PromiseReport::new(report.name));
     }
     for report in &mut found.promises {
-        let examples = report.broken.iter_mut().chain(&mut report.excused);
+        let examples = report.broken.iter_mut().chain(&mut report.expected);
         examples.for_each(|example| example.guids_fall = config.guids_fall);
     }
     let verdict = verdict(&names, config, sought, &found);

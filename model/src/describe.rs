@@ -13,7 +13,7 @@ use zk_trials::event::{ActorId, Event, Resource};
 pub fn describe(before: &State, action: Action, taken: &Taken) -> String {
     let mut line = step(before, action, &taken.state);
     for event in taken.events.iter().flat_map(|events| &events.items) {
-        if let Event::Says { actor, what } = event {
+        if let Event::Observed { actor, what } = event {
             let who = actor.to_string();
             // Whose step it is stands at its beginning.
             match line.split_once(' ') {
@@ -67,7 +67,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
             };
             format!("{}'s session expires{why}", client(me).actor())
         }
-        Action::FalseEnd(me) => {
+        Action::FalseExpiry(me) => {
             format!("{} is told that its session is dead before it is", client(me).actor())
         }
         Action::Drop(me, ghosts) => dropped(client(me), usize::from(ghosts)),
@@ -129,7 +129,7 @@ fn ran(client: &Client, nth: u8, after: &Client) -> String {
 
 fn at_once(client: &Client, many: u8, after: &Client) -> String {
     let messages = client.inbox.iter().take(usize::from(many));
-    let all: Vec<String> = messages.map(|letter| told(client, &letter.message)).collect();
+    let all: Vec<String> = messages.map(|hashed| told(client, &hashed.message)).collect();
     format!("{}, all before its code looks{}", all.join(" and "), goes_on(client, after))
 }
 
@@ -200,7 +200,7 @@ fn operation(op: &Op) -> String {
 /// What a request came to: the znode it made, or the answer that waits in the inbox.
 fn outcome(before: &State, after: &State, me: u8) -> String {
     let client = &after.clients[usize::from(me)];
-    let answer = client.inbox.iter().rev().find_map(|letter| match &letter.message {
+    let answer = client.inbox.iter().rev().find_map(|hashed| match &hashed.message {
         Message::Answer { answer, .. } => Some(answer),
         Message::Event(_) | Message::Lost | Message::Refused => None,
     });
@@ -268,8 +268,8 @@ fn told(client: &Client, message: &Message) -> String {
 
 fn dropped(client: &Client, ghosts: usize) -> String {
     let mut parts = Vec::new();
-    for letter in &client.inbox {
-        match &letter.message {
+    for hashed in &client.inbox {
+        match &hashed.message {
             Message::Answer { .. } => parts.push("an answer is lost".to_owned()),
             Message::Event(event) => parts.push(format!("the event of {} is lost", event.path)),
             Message::Lost | Message::Refused => {}

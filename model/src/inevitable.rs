@@ -62,7 +62,7 @@ fn states(model: &RecipeModel, path: &[usize]) -> Option<Vec<State>> {
 
 /// Whether the promise is broken where it is owed.
 fn breaks(findings: &Findings, promise: usize) -> bool {
-    findings.broken.iter().any(|(nth, violation)| *nth == promise && violation.excuse.is_none())
+    findings.broken.iter().any(|(nth, violation)| *nth == promise && violation.violated_assumption.is_none())
 }
 
 /// A state on the way to where the search is, and what is still to be tried there.
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn trial(name: &str) -> Arc<Trial> {
-        zk_trials::catalogue().into_iter().find(|trial| trial.about.name == name).expect("it is there")
+        zk_trials::trials().into_iter().find(|trial| trial.about.name == name).expect("it is there")
     }
 
     /// The state behind the first steps of the counterexample by which a variant is known, and what it says.
@@ -192,9 +192,9 @@ mod tests {
 
     #[test]
     fn a_continuation_without_an_end_is_given_up() {
-        let endless = Trial::new("endless", |zk, _, part| async move {
+        let endless = Trial::new("endless", |zk, _, role| async move {
             let path: zk_api::ZPath = "/t".parse().expect("it is a path");
-            if part.me.process == 0 {
+            if role.me.process == 0 {
                 loop {
                     let _ = zk.set_data(&path, zk_api::Data::NULL, -1).await;
                 }

@@ -13,7 +13,7 @@
 //! | `replay_runtime`, `client`, `probe` | what an actor sees of the model, and what it waits for |
 //! | `link` | a process with its connection: what it sent, what comes to it, what it believes |
 //! | `service` | the ensemble: one real tree, sessions, watches, views that lag |
-//! | `accept` | whether `service` allows what clients saw in a recorded run |
+//! | `trace_validation` | whether `service` allows what clients saw in a recorded run |
 //! | `reads`, `orders` | values that are varied only if somebody reads them; the order of names in lists |
 //! | `message` | what travels between processes and the ensemble |
 //! | `monitors` | promises as part of a state |
@@ -23,7 +23,7 @@
 //! | `inevitable` | the step of a counterexample from which on nothing avoids the break |
 //! | `livelock` | livelocks in what a search has recorded |
 //! | `stateright` | the same model for stateright's searches and its Explorer |
-//! | `describe`, `course` | steps, for people to read, and for the world to take again |
+//! | `describe`, `script` | steps, for people to read, and for the simulator to take again |
 //! | `scene` | steps as data, to be drawn |
 //! | `quiet` | caught panics |
 //! | `waits` | what an actor waits for |
@@ -36,11 +36,9 @@
 //! Everything that happens in a step is worked out by one of four automata whose transitions are remembered:
 //! a process, a client, the ensemble, the promises. A step is a few look-ups.
 
-pub mod accept;
 pub mod actions;
 pub mod check;
 mod client;
-mod course;
 pub mod describe;
 pub mod digest;
 pub mod ensemble;
@@ -60,8 +58,10 @@ mod quiet;
 pub mod reads;
 pub mod replay_runtime;
 pub mod scene;
+mod script;
 pub mod search;
 pub mod service;
+pub mod trace_validation;
 #[doc = include_str!("../SOUNDNESS.md")]
 pub mod soundness {}
 pub mod state;

@@ -7,9 +7,9 @@ pub use op::Op;
 
 use crate::digest::{Digest, Digester};
 use crate::life::Life;
-use crate::message::{Events, Letter, List, Message, Post};
+use crate::message::{Events, HashedMessage, List, Message, Post};
 use crate::orders;
-use crate::process::{Answer, Given, Input, Node, Replayer, Req, Step};
+use crate::process::{Answer, Given, Input, Node, ProcessStep, Replayer, Req};
 use crate::reads::Reads;
 use crate::replay_runtime::Watching;
 use crate::symmetry::{Eyes, rank_of, session_of};
@@ -17,7 +17,7 @@ use proven::proven_by;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zk_api::{Identity, KeeperState, Request, Response, SessionId, Zxid};
-use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
+use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
 
 /// A client process and its connection.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct Client {
     /// Requests sent and not served, or waiting for a connection.
     pub queue: Vec<Arc<Req>>,
     /// Answers and events on their way to it.
-    pub inbox: Vec<Arc<Letter>>,
+    pub inbox: Vec<Arc<HashedMessage>>,
     /// Writes of a connection that is gone, still to be served.
     pub ghosts: Vec<Arc<Req>>,
     /// Whom the server of its connection takes it for.
@@ -208,7 +208,7 @@ impl Client {
 
     /// The answers among the next so many messages that somebody waits for and that have lists of names.
     pub fn lists_to_come(&self, many: u8) -> impl Iterator<Item = &Answer> {
-        let next = self.inbox.iter().take(many.into()).filter_map(|letter| match &letter.message {
+        let next = self.inbox.iter().take(many.into()).filter_map(|hashed| match &hashed.message {
             Message::Answer { answer, .. } => Some(answer),
             Message::Event(_) | Message::Lost | Message::Refused => None,
         });
@@ -218,11 +218,11 @@ impl Client {
     /// A server tells of watches that were given up as well: nobody hears of those events. What an answer sets that is
     /// before an event, that event may be for.
     fn forget_events(&mut self) {
-        if !self.inbox.iter().any(|letter| matches!(letter.message, Message::Event(_))) {
+        if !self.inbox.iter().any(|hashed| matches!(hashed.message, Message::Event(_))) {
             return;
         }
         let mut seen_by = self.node.waits.watches.clone();
-        self.inbox.retain(|letter| match &letter.message {
+        self.inbox.retain(|hashed| match &hashed.message {
             Message::Answer { sets, .. } => {
                 seen_by.extend(sets.clone());
                 true
@@ -275,7 +275,7 @@ impl Client {
         self.hash_state(&mut digester);
         let requests = self.queue.iter().chain(&self.ghosts).chain(&self.credentials);
         let requests = requests.map(|request| request.digest);
-        let digests = requests.chain(self.inbox.iter().map(|letter| letter.digest));
+        let digests = requests.chain(self.inbox.iter().map(|hashed| hashed.digest));
         digests.for_each(|digest| digester.digest(digest));
         self.digest = digester.end();
         if symmetry {
@@ -284,7 +284,7 @@ impl Client {
             self.hash_state(&mut eyes);
             let requests = self.queue.iter().chain(&self.ghosts).chain(&self.credentials);
             requests.for_each(|request| request.request.hash(&mut eyes));
-            self.inbox.iter().for_each(|letter| letter.message.hash(&mut eyes));
+            self.inbox.iter().for_each(|hashed| hashed.message.hash(&mut eyes));
             self.seen = eyes.end();
         }
         self
@@ -309,7 +309,7 @@ impl At<'_> {
         // The server keeps one watch for all of a client's on one znode.
         unwatched.retain(|gone| {
             let same = |w: &Watching| w.path == gone.path && w.kind.one_shot() == gone.kind.one_shot();
-            let coming = |letter: &Arc<Letter>| match &letter.message {
+            let coming = |hashed: &Arc<HashedMessage>| match &hashed.message {
                 Message::Answer { sets: Some(watching), .. } => same(watching),
                 Message::Answer { sets: None, .. } | Message::Event(_) | Message::Lost | Message::Refused => {
                     false
@@ -335,11 +335,11 @@ impl At<'_> {
         if !client.node.is_done {
             return;
         }
-        for letter in client.inbox.drain(..) {
-            if let Message::Answer { sets, .. } = &letter.message {
+        for hashed in client.inbox.drain(..) {
+            if let Message::Answer { sets, .. } = &hashed.message {
                 self.unwatched.extend(sets.clone());
             }
-            client.state = letter.message.last_state().unwrap_or(client.state);
+            client.state = hashed.message.last_state().unwrap_or(client.state);
         }
         client.outstanding = 0;
         client.writes.retain(|write| write.arrived.is_none());
@@ -364,7 +364,7 @@ impl At<'_> {
             Op::Served { post, eager } => self.served(post, *eager),
             Op::Post(post) => self.receive(post),
             Op::Deliver => self.deliver(),
-            Op::Sorted(letters) => self.client.inbox[..letters.len()].clone_from_slice(letters),
+            Op::Sorted(messages) => self.client.inbox[..messages.len()].clone_from_slice(messages),
             Op::Point(nth) => self.feed(&Input::Point(*nth)),
             Op::Timer(nth) => self.feed(&Input::Timer(*nth)),
             Op::Arrive { nth, accepted } => self.arrive(*nth, *accepted),
@@ -386,12 +386,12 @@ impl At<'_> {
             Op::Reconnected(first) => {
                 self.client.state = KeeperState::SyncConnected;
                 self.client.identities = self.client.repeated().unwrap_or_default();
-                self.is_so(|actor| Fact::Connected { actor });
+                self.is_so(|actor| GroundTruth::Connected { actor });
                 self.connected(&Input::Connected);
                 first.iter().for_each(|post| self.receive(post));
             }
             Op::LearnExpiry => {
-                self.is_so(|actor| Fact::LearnsExpiry { actor });
+                self.is_so(|actor| GroundTruth::LearnsExpiry { actor });
                 self.end_session(KeeperState::Expired, true);
             }
             Op::Renewed { session, first } => {
@@ -419,11 +419,11 @@ impl At<'_> {
             Op::Crash => self.crash(),
             Op::Pause => {
                 self.client.phase = Phase::Paused;
-                self.is_so(|actor| Fact::Paused { actor });
+                self.is_so(|actor| GroundTruth::Paused { actor });
             }
             Op::Resume => {
                 self.client.phase = Phase::Running;
-                self.is_so(|actor| Fact::Resumed { actor });
+                self.is_so(|actor| GroundTruth::Resumed { actor });
             }
         }
     }
@@ -435,7 +435,7 @@ impl At<'_> {
             self.client.identities = proven;
         }
         self.receive(post);
-        let is_answer = |letter: &Arc<Letter>| matches!(letter.message, Message::Answer { .. });
+        let is_answer = |hashed: &Arc<HashedMessage>| matches!(hashed.message, Message::Answer { .. });
         while eager && self.client.runs() && self.client.inbox.iter().any(is_answer) {
             if self.replayer.varies(Reads::ORDER) && self.client.lists_to_come(1).next().is_some() {
                 break;
@@ -444,17 +444,17 @@ impl At<'_> {
         }
     }
 
-    fn is_so(&mut self, fact: impl FnOnce(ActorId) -> Fact) {
-        self.events.push(Event::Is(fact(self.client.actor())));
+    fn is_so(&mut self, truth: impl FnOnce(ActorId) -> GroundTruth) {
+        self.events.push(Event::Is(truth(self.client.actor())));
     }
 
     fn receive(&mut self, post: &Arc<Post>) {
         if self.client.node.is_done {
-            let last = post.letters.iter().find_map(|letter| letter.message.last_state());
+            let last = post.messages.iter().find_map(|hashed| hashed.message.last_state());
             self.client.state = last.unwrap_or(self.client.state);
             return;
         }
-        self.client.inbox.extend(post.letters.iter().cloned());
+        self.client.inbox.extend(post.messages.iter().cloned());
         assert!(self.client.inbox.len() <= u8::MAX.into(), "at most 255 messages are on their way");
     }
 
@@ -477,7 +477,7 @@ impl At<'_> {
         self.busy = false;
     }
 
-    fn absorb(&mut self, step: &Arc<Step>) {
+    fn absorb(&mut self, step: &Arc<ProcessStep>) {
         let out = &step.out;
         self.client.node = step.node.clone();
         let asked = u8::try_from(out.requests.len()).ok();
@@ -499,12 +499,12 @@ impl At<'_> {
     }
 
     fn deliver(&mut self) {
-        let letter = self.client.inbox.remove(0);
-        match &letter.message {
+        let hashed = self.client.inbox.remove(0);
+        match &hashed.message {
             Message::Answer { answer, sets, removes } => {
                 let heard = self.client.given_up() == 0;
                 self.client.outstanding = self.client.outstanding.saturating_sub(1);
-                let last = letter.message.last_state();
+                let last = hashed.message.last_state();
                 self.client.state = last.unwrap_or(self.client.state);
                 if heard {
                     self.feed(&Input::Answer(answer.clone()));
@@ -526,7 +526,7 @@ impl At<'_> {
                 let knew = self.client.state == KeeperState::Disconnected;
                 if !knew {
                     self.client.state = KeeperState::Disconnected;
-                    self.is_so(|actor| Fact::Disconnected { actor });
+                    self.is_so(|actor| GroundTruth::Disconnected { actor });
                 }
                 // The state changes no more; to who does not wait for that it is the same.
                 let news =
@@ -548,7 +548,7 @@ impl At<'_> {
 
     /// The client learns it at once, or that it finds no server: what it would do in ignorance it could as well have done before.
     fn drop_connection(&mut self, ghosts: usize) {
-        let is_closed = |letter: &Arc<Letter>| match &letter.message {
+        let is_closed = |hashed: &Arc<HashedMessage>| match &hashed.message {
             Message::Answer { answer, .. } => matches!(**answer, Ok(Response::Closed)),
             Message::Event(_) | Message::Lost | Message::Refused => false,
         };
@@ -559,12 +559,12 @@ impl At<'_> {
             // Its session is over for it, and ends by silence if it has not ended.
             return self.end_session(KeeperState::Closed, true);
         }
-        self.client.inbox.push(Letter::new(Message::Lost));
+        self.client.inbox.push(HashedMessage::new(Message::Lost));
         self.deliver();
     }
 
     fn crash(&mut self) {
-        self.is_so(|actor| Fact::Crashed { actor });
+        self.is_so(|actor| GroundTruth::Crashed { actor });
         self.client.node = Arc::new(Node::crashed(self.client.actor()));
         self.leave();
     }
@@ -592,9 +592,9 @@ impl At<'_> {
 /// and the main one counts.
 fn ends_round(event: &Event) -> bool {
     match event {
-        Event::Says { actor, what: Observation::Leaves { .. } | Observation::Ends { .. } } => {
+        Event::Observed { actor, what: Observation::Leaves { .. } | Observation::Ends { .. } } => {
             actor.thread == 0
         }
-        Event::Says { .. } | Event::Is(_) => false,
+        Event::Observed { .. } | Event::Is(_) => false,
     }
 }

@@ -85,7 +85,7 @@ pub fn label(action: Action) -> u16 {
         Action::Run(me, nth) => (13, me, nth),
         Action::Together(me, many) | Action::Order(me, many, _) => (14, me, many),
         // A fault is no free action, and not recorded.
-        Action::Drop(..) | Action::Crash(_) | Action::Pause(_) | Action::FalseEnd(_) => (15, 0, 0),
+        Action::Drop(..) | Action::Crash(_) | Action::Pause(_) | Action::FalseExpiry(_) => (15, 0, 0),
         // A first life begins sooner or later, one way or the other.
         Action::Rank(me) | Action::Begin(me, _) | Action::Early(me, _) => (15, me, 1),
         Action::Delete(_) | Action::Set(..) | Action::Clock(_) | Action::EndsIn(_) => (15, 0, 0),

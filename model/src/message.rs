@@ -70,27 +70,27 @@ impl<T: Hash> List<T> {
 
 /// A message with its digest.
 #[derive(Debug)]
-pub struct Letter {
+pub struct HashedMessage {
     /// The message.
     pub message: Message,
     /// Its digest.
     pub digest: Digest,
 }
 
-impl Letter {
+impl HashedMessage {
     /// Works out the digest.
-    pub fn new(message: Message) -> Arc<Letter> {
+    pub fn new(message: Message) -> Arc<HashedMessage> {
         let digest = digest_of(0x1e77, &message);
-        Arc::new(Letter { message, digest })
+        Arc::new(HashedMessage { message, digest })
     }
 
     /// The same, with the lists of an answer in an order of at least their names.
-    pub fn in_order(&self, order: &[Text]) -> Arc<Letter> {
+    pub fn in_order(&self, order: &[Text]) -> Arc<HashedMessage> {
         let mut message = self.message.clone();
         if let Message::Answer { answer, .. } = &mut message {
             *answer = Arc::new(orders::in_order(answer, order));
         }
-        Letter::new(message)
+        HashedMessage::new(message)
     }
 }
 
@@ -98,16 +98,16 @@ impl Letter {
 #[derive(Debug)]
 pub struct Post {
     /// In order.
-    pub letters: Vec<Arc<Letter>>,
+    pub messages: Vec<Arc<HashedMessage>>,
     /// Its digest.
     pub digest: Digest,
 }
 
 impl Post {
     /// Works out the digest.
-    pub fn new(letters: Vec<Arc<Letter>>) -> Arc<Post> {
-        let digest = digest_all(0x9057, letters.iter().map(|letter| letter.digest));
-        Arc::new(Post { letters, digest })
+    pub fn new(messages: Vec<Arc<HashedMessage>>) -> Arc<Post> {
+        let digest = digest_all(0x9057, messages.iter().map(|hashed| hashed.digest));
+        Arc::new(Post { messages, digest })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::digest::{digest_all, digest_of};
 use crate::life::Life;
 use crate::link::{Client, Moved, Op, Phase};
 use crate::memo::Memo;
-use crate::message::{Events, Letter, List, Message, Post};
+use crate::message::{Events, HashedMessage, List, Message, Post};
 use crate::monitors::{Findings, Monitors};
 use crate::process::{Replayer, Setup, Trouble};
 use crate::reads::Reads;
@@ -22,7 +22,7 @@ use crate::watching::Watching;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use zk_api::{Data, Identity, KeeperState, Request, SessionId, Text};
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_trials::event::{ActorId, Event, GroundTruth};
 use zk_trials::outside::Outside;
 use zk_trials::promise::Violation;
 use zk_trials::trial::{Bounds, Reductions, Trial};
@@ -48,7 +48,7 @@ pub struct RecipeModel {
     /// Whether clients open a new session by themselves once the former is over.
     pub renews: bool,
     /// Whether ends may be told before they come to be, if they ever do.
-    pub false_ends: bool,
+    pub false_expiries: bool,
     /// What it varies, as it is read.
     pub varied: Reads,
     audit: bool,
@@ -111,12 +111,12 @@ impl RecipeModel {
             to_break: sought.and_then(|sought| promises.iter().position(|name| *name == sought)),
             promises,
             renews: trial.renews_session,
-            false_ends: config.false_ends,
+            false_expiries: config.false_expiries,
             varied,
             audit,
             rules: Rules {
                 lag: bounds.lag.into(),
-                lying_syncs: config.lying_syncs,
+                stale_syncs: config.stale_syncs,
                 goes_back: bounds.drops > 0 && (bounds.lag > 0 || varied.has(Reads::WITHHELD)),
                 lost_answers_bind: false,
                 outlives: true,
@@ -279,7 +279,7 @@ impl RecipeModel {
 
 /// What promises see of a session that is opened.
 fn opened(session: SessionId, actor: ActorId) -> [Event; 2] {
-    [Fact::SessionOpened { session, actor }, Fact::Connected { actor }].map(Event::Is)
+    [GroundTruth::SessionOpened { session, actor }, GroundTruth::Connected { actor }].map(Event::Is)
 }
 
 /// Which of the model's own promises is broken, and how; none where nothing can be relied on.
@@ -339,7 +339,7 @@ impl Turn<'_> {
             Action::EndsIn(order) => self.plain(order, 17, &Order::EndsIn { order }),
             Action::Expire(me) => self.expire(me),
             Action::Drop(me, ghosts) => self.drop_connection(me, ghosts),
-            Action::FalseEnd(me) => {
+            Action::FalseExpiry(me) => {
                 self.state.left.expiries -= 1;
                 self.go(me, &Op::LearnExpiry);
             }
@@ -378,7 +378,7 @@ impl Turn<'_> {
                 continue;
             }
             let (client, service) = (&self.state.clients[me], &self.state.service);
-            let is_answer = |letter: &&Arc<Letter>| matches!(letter.message, Message::Answer { .. });
+            let is_answer = |hashed: &&Arc<HashedMessage>| matches!(hashed.message, Message::Answer { .. });
             let left = client.inbox.iter().filter(is_answer).count();
             if service.unheard(me) > left {
                 self.order(
@@ -452,8 +452,8 @@ impl Turn<'_> {
         let order = self.model.orders(&self.state, me, many).into_iter().nth(usize::from(nth));
         if let Some(order) = order {
             let inbox = &self.state.clients[usize::from(me)].inbox;
-            let letters = inbox.iter().take(many.into()).map(|letter| letter.in_order(&order)).collect();
-            self.go(me, &Op::Sorted(letters));
+            let messages = inbox.iter().take(many.into()).map(|hashed| hashed.in_order(&order)).collect();
+            self.go(me, &Op::Sorted(messages));
         }
         self.go(me, &if many == 1 { Op::Deliver } else { Op::Together(many) });
     }
@@ -515,7 +515,7 @@ impl Turn<'_> {
         let actor = client.actor().of_thread(write.thread);
         let accepted = self.state.outside.write(write.resource, write.token);
         let (resource, token) = (write.resource, write.token);
-        self.see(&List::new(vec![Event::Is(Fact::Wrote { resource, actor, token, accepted })]));
+        self.see(&List::new(vec![Event::Is(GroundTruth::Wrote { resource, actor, token, accepted })]));
         self.go(me, &Op::Arrive { nth, accepted });
     }
 
@@ -569,7 +569,7 @@ impl Turn<'_> {
     fn drop_connection(&mut self, me: u8, ghosts: u8) {
         self.state.left.drops -= 1;
         let client = &self.state.clients[usize::from(me)];
-        let lost = client.inbox.iter().filter_map(|letter| match &letter.message {
+        let lost = client.inbox.iter().filter_map(|hashed| match &hashed.message {
             Message::Event(event) => Some(event.clone()),
             Message::Answer { .. } | Message::Lost | Message::Refused => None,
         });

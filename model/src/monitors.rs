@@ -13,7 +13,7 @@ use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
 #[derive(Clone, Debug)]
 pub struct Monitors {
     /// `None` once it was broken where it was owed: what comes after that tells nothing new, and states that
-    /// differ in nothing else are one. An excused violation leaves a promise as it is, so that it can still be
+    /// differ in nothing else are one. An expected violation leaves a promise as it is, so that it can still be
     /// broken for good.
     promises: Vec<Option<Box<dyn AnyPromise>>>,
     /// Which were broken where they were owed, as bits.
@@ -129,16 +129,16 @@ impl Monitors {
 }
 
 fn is_owed(finding: &Finding) -> bool {
-    matches!(finding, Finding::Broken(violation) if violation.excuse.is_none())
+    matches!(finding, Finding::Broken(violation) if violation.violated_assumption.is_none())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_trials::event::{ActorId, Fact, Observation};
+    use zk_trials::event::{ActorId, GroundTruth, Observation};
     use zk_trials::promise::{Assumption, Promise, Terms};
 
-    /// Broken by every crash; the first is excused.
+    /// Broken by every crash; the first is expected.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     struct NoCrash(u8);
 
@@ -148,27 +148,29 @@ mod tests {
         }
 
         fn see(&mut self, _event: &Event, found: &mut Vec<Finding>) {
-            let excuse = (self.0 == 0).then_some(Assumption::Promised);
+            let violated_assumption = (self.0 == 0).then_some(Assumption::Promised);
             self.0 += 1;
-            found.push(Finding::Broken(Violation::new("a crash".into(), excuse)));
+            found.push(Finding::Broken(Violation::new("a crash".into(), violated_assumption)));
         }
     }
 
     #[test]
-    fn a_promise_broken_with_an_excuse_can_still_be_broken_for_good_and_then_is_silent() {
-        let crash = [Event::Is(Fact::Crashed { actor: ActorId { process: 0, life: 0, thread: 0 } })];
+    fn a_promise_broken_as_expected_can_still_be_broken_for_good_and_then_is_silent() {
+        let crash = [Event::Is(GroundTruth::Crashed { actor: ActorId { process: 0, life: 0, thread: 0 } })];
         let fresh = || Monitors::new(vec![Box::new(NoCrash(0))], 0);
-        let excuses = |findings: &Findings| findings.broken.iter().map(|(_, v)| v.excuse).collect::<Vec<_>>();
+        let assumptions = |findings: &Findings| {
+            findings.broken.iter().map(|(_, v)| v.violated_assumption).collect::<Vec<_>>()
+        };
         let (monitors, first) = fresh().see(&crash);
-        assert_eq!((excuses(&first), monitors.broken), (vec![Some(Assumption::Promised)], 0));
+        assert_eq!((assumptions(&first), monitors.broken), (vec![Some(Assumption::Promised)], 0));
         let (monitors, second) = monitors.see(&crash);
-        assert_eq!((excuses(&second), monitors.broken), (vec![None], 1));
+        assert_eq!((assumptions(&second), monitors.broken), (vec![None], 1));
         // The same if they come in one step.
         let [crash_event] = &crash;
         let (at_once, both) = fresh().see(&[crash_event.clone(), crash_event.clone(), crash_event.clone()]);
-        assert_eq!((excuses(&both), at_once.broken), (vec![Some(Assumption::Promised), None], 1));
+        assert_eq!((assumptions(&both), at_once.broken), (vec![Some(Assumption::Promised), None], 1));
         let (monitors, third) = monitors.see(&crash);
-        assert_eq!((excuses(&third), monitors.broken), (vec![], 1));
+        assert_eq!((assumptions(&third), monitors.broken), (vec![], 1));
     }
 
     /// Looks at the number of each token, and takes the counter of 7 for a bad one.
@@ -181,7 +183,7 @@ mod tests {
         }
 
         fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-            let Event::Says { what: Observation::Granted { token: Some(token), .. }, .. } = event else {
+            let Event::Observed { what: Observation::Granted { token: Some(token), .. }, .. } = event else {
                 return;
             };
             found.push(match token.counter() {
@@ -196,7 +198,7 @@ mod tests {
         let granted = |token| {
             let actor = ActorId { process: 0, life: 0, thread: 0 };
             let what = Observation::Granted { lock: "/lock".into(), node: "/lock/a".into(), token };
-            [Event::Says { actor, what }]
+            [Event::Observed { actor, what }]
         };
         for (counter, is_noted) in [(None, false), (Some(6), true), (Some(7), false)] {
             let events = granted(counter.map(|counter| Zxid::new(0, counter)));

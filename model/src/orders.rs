@@ -1,13 +1,13 @@
 //! The order of names in lists, which ZooKeeper leaves unspecified: any, and another each time. See [`zk_proto::order`].
 //!
-//! A process is asked what it would do if the names came in another order: its *twins* are the same process, given the
-//! same names in other orders. While they do what it does, one order stands for all, and at its next checkpoint, which
-//! tells all that matters, they are forgotten. Where one does something else, the order is read ([`Reads::ORDER`]), and
-//! the search begins anew: then an answer may come in each order.
+//! A process is asked what it would do if the names came in another order: its *counterparts* are the same process,
+//! given the same names in other orders. While they do what it does, one order stands for all, and at its next
+//! checkpoint, which tells all that matters, they are forgotten. Where one does something else, the order is read
+//! ([`Reads::ORDER`]), and the search begins anew: then an answer may come in each order.
 //!
 //! Up to five names come in every order. Of more, those in which any two come first and last, with the others between
 //! them forwards and backwards (from twelve on only forwards, from seventeen on those of [`probes_of`]), and a search in which such a list has come to code that reads the order says that it left out
-//! orders. Twins are given fewer ([`probes_of`]), as one that differs is enough.
+//! orders. Counterparts are given fewer ([`probes_of`]), as one that differs is enough.
 //!
 //! [`Reads::ORDER`]: crate::reads::Reads::ORDER
 
@@ -20,7 +20,7 @@ pub type Order = Vec<Text>;
 /// So many names come in every order.
 const NAMES_MAX: usize = 5;
 
-/// Twins are given so many names in every order.
+/// Counterparts are given so many names in every order.
 const PROBED_MAX: usize = 4;
 
 /// The names in an answer's lists, if one has two or more; in the order in which they are there.

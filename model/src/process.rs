@@ -5,8 +5,8 @@
 //! are ever replayed. A checkpoint lets the digest of a history begin again, since nothing before it matters;
 //! the history itself goes on, as the code must be replayed from its beginning all the same.
 
+mod counterparts;
 mod given;
-mod twins;
 
 pub use given::{Answer, Emitted, Given, Input, Looks, Req};
 
@@ -23,12 +23,12 @@ use crate::replay_runtime::{Mark, Polled, ReplayRuntime, STOPPED, Waits};
 use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
+use counterparts::{Counterparts, is_same, whole_after};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use twins::{Twins, is_same, whole_after};
-use zk_trials::event::{ActorId, End, Event, Fact};
-use zk_trials::trial::{Part, Trial};
+use zk_trials::event::{ActorId, End, Event, GroundTruth};
+use zk_trials::trial::{Role, Trial};
 
 /// So many histories with one digest are followed by the audit: all of them cannot be where code may try for ever.
 pub const AUDITED: usize = 16;
@@ -69,7 +69,7 @@ pub struct Node {
     /// Its last checkpoint, if any counted.
     checkpoint: Option<&'static str>,
     /// Itself, given lists of names in other orders since the last checkpoint.
-    twins: Twins,
+    counterparts: Counterparts,
     /// What it waits for.
     pub waits: Waits,
     /// What of that its tasks would look at as soon as it came.
@@ -108,7 +108,7 @@ impl Node {
             whole: digest,
             history: None,
             checkpoint: None,
-            twins: Twins::default(),
+            counterparts: Counterparts::default(),
             waits: Waits::default(),
             polled: Polled::default(),
             ready: Vec::new(),
@@ -177,7 +177,7 @@ struct History {
 
 /// What a step of a process gave.
 #[derive(Debug)]
-pub struct Step {
+pub struct ProcessStep {
     /// The process after it.
     pub node: Arc<Node>,
     /// What it let out.
@@ -187,7 +187,7 @@ pub struct Step {
     came_of_it: Digest,
     /// It has come to a checkpoint.
     marked: bool,
-    /// Twins that came to the same checkpoint.
+    /// Counterparts that came to the same checkpoint.
     merged: Vec<Arc<Node>>,
 }
 
@@ -196,8 +196,8 @@ pub struct Replayer {
     /// Whose actors they are.
     pub trial: Arc<Trial>,
     setup: Setup,
-    steps: Memo<Arc<Step>>,
-    others: Memo<Arc<Step>>,
+    steps: Memo<Arc<ProcessStep>>,
+    others: Memo<Arc<ProcessStep>>,
     /// What is known of processes with one digest.
     alike: Mutex<Known>,
     /// What followed a checkpoint in its own step.
@@ -297,14 +297,14 @@ impl Replayer {
     }
 
     /// An actor's first step, up to where its main task waits.
-    pub fn start(&self, life: Life) -> Arc<Step> {
+    pub fn start(&self, life: Life) -> Arc<ProcessStep> {
         let (digest, seen) = (digest_of(0x57a7, &life), digest_of(0x57a7, &(life.early, life.rank)));
         let blank = Node { is_done: false, life, ..Node::idle(life.actor, digest, seen) };
         Arc::new(self.replay_twice(&blank, None))
     }
 
     /// What a process does with an input that it [minds](Node::minds).
-    pub fn step(&self, node: &Node, given: &Given) -> Arc<Step> {
+    pub fn step(&self, node: &Node, given: &Given) -> Arc<ProcessStep> {
         let step = self.remembered(node, given);
         if !self.setup.audit || !self.setup.memo {
             return step;
@@ -326,14 +326,14 @@ impl Replayer {
     }
 
     /// The same without an audit.
-    pub(crate) fn remembered(&self, node: &Node, given: &Given) -> Arc<Step> {
+    pub(crate) fn remembered(&self, node: &Node, given: &Given) -> Arc<ProcessStep> {
         let now = digest_of(0x57e9, given);
-        let work = || Arc::new(self.twinned(node, given));
+        let work = || Arc::new(self.with_counterparts(node, given));
         self.steps.get(digest_all(1, [node.digest, now]), work)
     }
 
     /// What a step comes to, the same both times, or else it is not determined.
-    fn replay_twice(&self, before: &Node, now: Option<&Given>) -> Step {
+    fn replay_twice(&self, before: &Node, now: Option<&Given>) -> ProcessStep {
         let first = self.replay(before, now);
         if !self.setup.audit {
             return first;
@@ -353,7 +353,7 @@ impl Replayer {
         self.is_not_determined(before, now, &format!("{first}, and another time {second}"))
     }
 
-    fn is_not_determined(&self, before: &Node, given: Option<&Given>, does: &str) -> Step {
+    fn is_not_determined(&self, before: &Node, given: Option<&Given>, does: &str) -> ProcessStep {
         let on = given.map_or("at its start".to_owned(), |given| format!("on {:?}", given.input));
         let _ = self.stop.set(Stop::NotDetermined(format!("{} {on}: it {does}", before.actor)));
         troubled(before, Trouble::NotDetermined)
@@ -382,21 +382,21 @@ impl Replayer {
         None
     }
 
-    fn replay(&self, before: &Node, now: Option<&Given>) -> Step {
+    fn replay(&self, before: &Node, now: Option<&Given>) -> ProcessStep {
         self.replay_timed(before, now, &|| {})
     }
 
     /// The same, where the clocks jump before each input.
-    fn replay_timed(&self, before: &Node, now: Option<&Given>, jump: &dyn Fn()) -> Step {
+    fn replay_timed(&self, before: &Node, now: Option<&Given>, jump: &dyn Fn()) -> ProcessStep {
         let Setup { clients, effects, keys, symmetry, guids_fall, .. } = self.setup;
         let runtime = Arc::new(ReplayRuntime::new(before.life, effects, keys, symmetry, guids_fall));
-        let part = Part { me: before.actor, clients: clients.into(), rounds: before.life.rounds, effects };
+        let role = Role { me: before.actor, clients: clients.into(), rounds: before.life.rounds, effects };
         let (zk, probe) = (Arc::new(ModelClient(runtime.clone())), Arc::new(ModelProbe(runtime.clone())));
         let mut tasks = Tasks::new(runtime.clone());
         let history = before.inputs();
         Reads::take();
         let turns = || {
-            let mut actor = Some(self.trial.clone().actor(zk, probe, part));
+            let mut actor = Some(self.trial.clone().actor(zk, probe, role));
             let mut take = |tasks: &mut Tasks, given: Option<&Given>| {
                 jump();
                 match (given, actor.take()) {
@@ -437,7 +437,7 @@ impl Replayer {
     }
 
     /// The process as it is after a step.
-    fn after(&self, before: &Node, now: Option<&Given>, ran: Ran) -> Step {
+    fn after(&self, before: &Node, now: Option<&Given>, ran: Ran) -> ProcessStep {
         let Ran { mut out, waits, polled, mark, looked, ready, crowded, end, is_done, came_of_it } = ran;
         let actor = before.actor;
         if out.requests.iter().any(|asked| asked.is_for_upkeep()) {
@@ -478,11 +478,11 @@ impl Replayer {
             // A finished process has no history.
             (digest, seen) = (digest_of(6, &(actor, end)), digest_of(6, &end));
         }
-        out.events.extend(end_now.map(|end| Event::Is(Fact::Finished { actor, end })));
+        out.events.extend(end_now.map(|end| Event::Is(GroundTruth::Finished { actor, end })));
         let history = History { given: now.cloned(), came_of_it, before: before.history.clone() };
         let history = Some(Arc::new(history)).filter(|_| !is_done);
         let waits = if is_done { Waits::default() } else { waits };
-        let (life, trouble, twins) = (before.life, None, Twins::default());
+        let (life, trouble, counterparts) = (before.life, None, Counterparts::default());
         let node = Node {
             actor,
             life,
@@ -491,7 +491,7 @@ impl Replayer {
             whole,
             history,
             checkpoint,
-            twins,
+            counterparts,
             waits,
             polled,
             ready,
@@ -500,7 +500,7 @@ impl Replayer {
             is_done,
             trouble,
         };
-        Step { node: Arc::new(node), out, from: before.whole, came_of_it, marked, merged: Vec::new() }
+        ProcessStep { node: Arc::new(node), out, from: before.whole, came_of_it, marked, merged: Vec::new() }
     }
 
     /// Whether the rest of the step after a checkpoint does not follow from its key.
@@ -535,12 +535,12 @@ fn forgetful(label: &str) -> String {
 }
 
 /// A process that has gone wrong: it does nothing any more.
-fn troubled(before: &Node, trouble: Trouble) -> Step {
+fn troubled(before: &Node, trouble: Trouble) -> ProcessStep {
     let digest = digest_of(8, &trouble);
     let end = Some(End::Failed);
     let node = Node { end, trouble: Some(trouble), ..Node::idle(before.actor, digest, digest) };
     let (out, from) = (Emitted::default(), before.whole);
-    Step { node: Arc::new(node), out, from, came_of_it: digest, marked: false, merged: Vec::new() }
+    ProcessStep { node: Arc::new(node), out, from, came_of_it: digest, marked: false, merged: Vec::new() }
 }
 
 fn digest_of_emitted(out: &Emitted, requests: usize, events: usize) -> Digest {

@@ -1,4 +1,4 @@
-//! What a trial's actors read that varies in the world and is one value in a model unless somebody looks.
+//! What a trial's actors read that varies in the simulator and is one value in a model unless somebody looks.
 //!
 //! A search begins with none of it. Each replay notes what its code has read; once that is more than the model varies, the
 //! search begins anew with it. So it costs nothing where nobody reads it, and it is never left out where somebody does.
@@ -40,8 +40,8 @@ impl Reads {
     /// with falling ones are not all their orders then. Noted, and never varied.
     pub const MORE_GUIDS: Reads = Reads(512);
 
-    /// The numbers of zxids, and not only their order. All transactions are numbered then, and yet never as the world
-    /// numbers them, where leaders change: so nothing holds.
+    /// The numbers of zxids, and not only their order. All transactions are numbered then, and yet never as the
+    /// simulator numbers them, where leaders change: so nothing holds.
     pub const NUMBERS: Reads = Reads(64);
 
     /// The numbers of session ids, or their hashes. They are not varied, so nothing holds.

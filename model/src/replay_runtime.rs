@@ -328,7 +328,7 @@ impl ReplayRuntime {
         if !inner.closed {
             let actor = inner.actor.of_thread(thread);
             inner.polling.tells(&what);
-            inner.out.events.push(Event::Says { actor, what });
+            inner.out.events.push(Event::Observed { actor, what });
         }
     }
 

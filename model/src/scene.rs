@@ -127,7 +127,7 @@ impl Story {
             }
             Action::Together(me, many) | Action::Order(me, many, _) => {
                 let (client, sent) = client(me);
-                let all = client.inbox.iter().take(usize::from(many)).map(|letter| heard(&letter.message));
+                let all = client.inbox.iter().take(usize::from(many)).map(|hashed| heard(&hashed.message));
                 let (watches, paths): (Vec<bool>, Vec<Vec<Text>>) = all.unzip();
                 let watch = watches.contains(&true);
                 (process(me), Does::Hears { sent: sent.inbox[0], watch }, paths.concat())
@@ -137,7 +137,7 @@ impl Story {
             | Action::Crash(me)
             | Action::Pause(me)
             | Action::Expire(me)
-            | Action::FalseEnd(me) => (process(me), Does::Suffers, none()),
+            | Action::FalseExpiry(me) => (process(me), Does::Suffers, none()),
             Action::Delete(_) | Action::Set(..) | Action::Clock(_) | Action::EndsIn(_) => {
                 (None, Does::Suffers, none())
             }
@@ -190,8 +190,8 @@ fn served(before: &State, action: Action, after: &State) -> Option<Served> {
         Action::ServeGhost(me) => (me, &client(me).ghosts[0], true),
         _ => return None,
     };
-    let letters = after.clients[usize::from(me)].inbox.iter().rev();
-    let answer = letters.filter(|_| !is_ghost).find_map(|letter| match &letter.message {
+    let messages = after.clients[usize::from(me)].inbox.iter().rev();
+    let answer = messages.filter(|_| !is_ghost).find_map(|hashed| match &hashed.message {
         Message::Answer { answer, .. } => Some((**answer).clone()),
         Message::Event(_) | Message::Lost | Message::Refused => None,
     });
@@ -204,8 +204,8 @@ fn hears(before: &State, action: Action) -> usize {
         Action::Together(me, many) | Action::Order(me, many, _) => (me, many),
         _ => return 0,
     };
-    let letters = before.clients[usize::from(me)].inbox.iter().take(usize::from(many));
-    letters.filter(|letter| matches!(letter.message, Message::Answer { .. })).count()
+    let messages = before.clients[usize::from(me)].inbox.iter().take(usize::from(many));
+    messages.filter(|hashed| matches!(hashed.message, Message::Answer { .. })).count()
 }
 
 /// Whether a watch tells it, and of which znodes.
@@ -230,6 +230,6 @@ mod tests {
         let before = [a.clone(), b.clone()];
         assert_eq!(follow(&before, &[4, 5], &[a.clone(), b.clone(), c.clone()], 9), [4, 5, 9]);
         assert_eq!(follow(&before, &[4, 5], &[b, c], 9), [5, 9]);
-        assert_eq!(follow(&before, &[4, 5], &[a.clone(), a], 9), [4, 9], "the same letter sent again");
+        assert_eq!(follow(&before, &[4, 5], &[a.clone(), a], 9), [4, 9], "the same message sent again");
     }
 }

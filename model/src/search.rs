@@ -2,7 +2,6 @@
 
 use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};
-use crate::course::course_step;
 use crate::describe::describe;
 use crate::inevitable::inevitable_from;
 use crate::limits::Limits;
@@ -14,14 +13,15 @@ use crate::process::AUDITED;
 use crate::quiet::{in_which_promise, quietly};
 use crate::reads::Reads;
 use crate::scene::{Scene, Story};
+use crate::script::script_step;
 use crate::state::State;
 use crate::stop::Stop;
 use crate::tree::Tree;
 use std::sync::Arc;
 use std::time::Instant;
-use zk_trials::course::CourseStep;
 use zk_trials::promise::Violation;
 use zk_trials::promises::NO_POLLING;
+use zk_trials::script::ScriptStep;
 
 /// How often the clock is looked at, in states.
 const LOOK_EVERY: u64 = 1024;
@@ -303,7 +303,7 @@ impl Search<'_> {
     fn goes_round(&mut self, nth: usize, what: &str, Livelock { state, round }: &Livelock) {
         let mut example = self.retraced(&Violation::new(what.to_owned(), None), &self.path(*state, &[]));
         let way = example.steps.len();
-        (example.steps, example.scenes, example.course) = retrace(self.model, &self.path(*state, round));
+        (example.steps, example.scenes, example.script) = retrace(self.model, &self.path(*state, round));
         example.steps[way..].iter_mut().for_each(|step| step.insert_str(0, "round and round: "));
         let steps = example.steps.len() as u32;
         let report = &mut self.found.promises[nth];
@@ -362,13 +362,13 @@ impl Search<'_> {
         // What a promise remembers of numbers need not be true of a tree that was taken for one with the same order.
         let broken: &[_] = if self.config.ranks { &[] } else { &findings.broken };
         for (promise, violation) in broken {
-            let owed = violation.excuse.is_none();
+            let owed = violation.violated_assumption.is_none();
             let report = &self.found.promises[*promise];
-            let known = if owed { &report.broken } else { &report.excused };
+            let known = if owed { &report.broken } else { &report.expected };
             if known.is_none() {
                 let example = self.counterexample(*promise, violation, index, nth);
                 let report = &mut self.found.promises[*promise];
-                let place = if owed { &mut report.broken } else { &mut report.excused };
+                let place = if owed { &mut report.broken } else { &mut report.expected };
                 *place = Some(example);
             }
             if owed && self.found.violated.is_none_or(|(_, shortest)| steps < shortest) {
@@ -386,7 +386,7 @@ impl Search<'_> {
     ) -> Counterexample {
         let nth: Vec<u16> = nth.into_iter().map(|nth| nth as u16).collect();
         let path = self.path(index, &nth);
-        let most = self.config.inevitable_within.filter(|_| violation.excuse.is_none());
+        let most = self.config.inevitable_within.filter(|_| violation.violated_assumption.is_none());
         let gives_up = |most| move |states| states >= most || self.limits().reached(self.started).is_some();
         let inevitable_from =
             most.and_then(|most| inevitable_from(self.model, &path, promise, &gives_up(most)));
@@ -394,9 +394,17 @@ impl Search<'_> {
     }
 
     fn retraced(&self, violation: &Violation, path: &[usize]) -> Counterexample {
-        let (what, excuse) = (violation.what.clone(), violation.excuse);
-        let (steps, scenes, course) = retrace(self.model, path);
-        Counterexample { what, excuse, steps, inevitable_from: None, scenes, course, guids_fall: false }
+        let (what, violated_assumption) = (violation.what.clone(), violation.violated_assumption);
+        let (steps, scenes, script) = retrace(self.model, path);
+        Counterexample {
+            what,
+            violated_assumption,
+            steps,
+            inevitable_from: None,
+            scenes,
+            script,
+            guids_fall: false,
+        }
     }
 
     /// The numbers of the actions from the start to a state, and then these.
@@ -407,16 +415,16 @@ impl Search<'_> {
 }
 
 /// Takes the actions of these numbers from the first state on, and tells each in a line, as data to be drawn, and all as
-/// a course. A step that panics is the last, and has no scene.
-fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>, Vec<CourseStep>) {
+/// a script. A step that panics is the last, and has no scene.
+fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>, Vec<ScriptStep>) {
     let mut state = model.init().state;
     let (mut lines, mut scenes, mut story) = (Vec::new(), Vec::new(), Story::new(&state));
-    let mut course = Vec::new();
+    let mut script = Vec::new();
     for &nth in path {
         let mut actions = Vec::new();
         model.actions(&state, &mut actions);
         let action = actions[nth];
-        course.extend(course_step(model, &state, action));
+        script.extend(script_step(model, &state, action));
         match quietly(|| model.step(&state, action)) {
             Ok(taken) => {
                 lines.push(describe(&state, action, &taken));
@@ -434,7 +442,7 @@ fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>, Vec
             }
         }
     }
-    (lines, scenes, course)
+    (lines, scenes, script)
 }
 
 /// How often interesting cases were reached, against checks that hold because nothing happens.

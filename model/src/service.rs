@@ -27,7 +27,7 @@ mod stamp;
 mod view;
 
 use crate::digest::Digest;
-use crate::message::{Events, Letter, List, Message, Post};
+use crate::message::{Events, HashedMessage, List, Message, Post};
 use crate::orders::{Order as Names, are_too_many, orders_of};
 use crate::replay_runtime::{Watching, watching_of};
 use crate::symmetry::actor_of;
@@ -44,7 +44,7 @@ use zk_proto::prepare::{Caller, TreeConfig, acl, answer, close_session, prepare,
 use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::watch::one_shot;
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_trials::event::{ActorId, Event, GroundTruth};
 
 /// How models' servers are set up.
 pub const TREE: TreeConfig = TreeConfig { extended_types: true, order: NameOrder::Salted(0) };
@@ -135,7 +135,7 @@ pub struct Rules {
     /// How many transactions a view may lag.
     pub lag: usize,
     /// A sync may leave a view where it is, as that of a leader does which asks nobody.
-    pub lying_syncs: bool,
+    pub stale_syncs: bool,
     /// A client that comes back may see what it saw when it was last answered, or what has come of that where no view lags: it
     /// is told of what was withheld from it since.
     pub goes_back: bool,
@@ -350,7 +350,7 @@ impl Service {
 struct At<'a> {
     service: Service,
     rules: &'a Rules,
-    post: Vec<(usize, Arc<Letter>)>,
+    post: Vec<(usize, Arc<HashedMessage>)>,
     events: Vec<Event>,
     stale: bool,
     /// Who was told of a znode that went with its session.
@@ -363,7 +363,7 @@ impl At<'_> {
         let mut post = Vec::new();
         for client in 0..self.service.views.len() {
             let to: Vec<_> =
-                self.post.iter().filter(|(to, _)| *to == client).map(|(_, letter)| letter.clone()).collect();
+                self.post.iter().filter(|(to, _)| *to == client).map(|(_, hashed)| hashed.clone()).collect();
             if !to.is_empty() {
                 post.push((client, Post::new(to)));
             }
@@ -374,7 +374,7 @@ impl At<'_> {
     }
 
     fn send(&mut self, client: usize, message: Message) {
-        self.post.push((client, Letter::new(message)));
+        self.post.push((client, HashedMessage::new(message)));
     }
 
     /// `answered`: on the connection that the client has.
@@ -423,7 +423,7 @@ impl At<'_> {
     fn read(&mut self, client: usize, request: &Request) -> Result<Response, ErrorCode> {
         let name = client as u8;
         if let Request::Sync { path } = request {
-            while self.service.lags(client) && !self.rules.lying_syncs {
+            while self.service.lags(client) && !self.rules.stale_syncs {
                 self.catch_up(client);
             }
             return Ok(Response::Synced { path: path.clone() });
@@ -477,7 +477,7 @@ impl At<'_> {
             _ => None,
         };
         if let (Some(expired), Some(actor)) = (closed, actor_of(by)) {
-            self.events.push(Event::Is(Fact::SessionClosed { session: by, actor, expired }));
+            self.events.push(Event::Is(GroundTruth::SessionClosed { session: by, actor, expired }));
         }
         let clock = std::mem::replace(&mut self.service.clock, SET_UP);
         let time_ms = if self.rules.times { TIMES_MS[usize::from(clock)] } else { 0 };
@@ -529,16 +529,16 @@ impl At<'_> {
         (owner, data): (SessionId, Data),
     ) {
         let path = change.path.clone();
-        let mut is_so = |fact| self.events.push(Event::Is(fact));
-        let written = |path| Fact::NodeWritten { path, by, owner, data, mzxid: zxid };
+        let mut is_so = |truth| self.events.push(Event::Is(truth));
+        let written = |path| GroundTruth::NodeWritten { path, by, owner, data, mzxid: zxid };
         match change.kind {
             EventType::NodeCreated => {
-                is_so(Fact::NodeCreated { path: path.clone(), by, owner, czxid: zxid });
+                is_so(GroundTruth::NodeCreated { path: path.clone(), by, owner, czxid: zxid });
                 is_so(written(path));
             }
             EventType::NodeDataChanged => is_so(written(path)),
             EventType::NodeDeleted => {
-                is_so(Fact::NodeDeleted { path, by, owner, zxid: numbered.then_some(zxid) });
+                is_so(GroundTruth::NodeDeleted { path, by, owner, zxid: numbered.then_some(zxid) });
             }
             EventType::NodeChildrenChanged | EventType::None => {}
         }

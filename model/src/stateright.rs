@@ -2,13 +2,13 @@
 
 use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample};
-use crate::course::course_step;
 use crate::describe::describe;
 use crate::livelock;
 use crate::model::{RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::{in_which_promise, quietly};
 use crate::scene::Story;
+use crate::script::script_step;
 use crate::search::{Found, note_cut_audit};
 use crate::state::State;
 use crate::stop::Stop;
@@ -18,16 +18,16 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The model, and which of its promises were put to the test so far, as bits.
-struct Watched {
+struct Instrumented {
     model: RecipeModel,
     tested: AtomicU64,
     /// What panicked, if anything did.
     panic: OnceLock<Stop>,
 }
 
-impl Watched {
-    fn of(model: RecipeModel) -> Watched {
-        Watched { model, tested: AtomicU64::new(0), panic: OnceLock::new() }
+impl Instrumented {
+    fn of(model: RecipeModel) -> Instrumented {
+        Instrumented { model, tested: AtomicU64::new(0), panic: OnceLock::new() }
     }
 
     fn stop(&self) -> Option<&Stop> {
@@ -37,11 +37,11 @@ impl Watched {
     /// Whether nothing is broken where it is owed.
     fn note(&self, findings: &Findings) -> bool {
         self.tested.fetch_or(findings.tested, Ordering::Relaxed);
-        findings.broken.iter().all(|(_, violation)| violation.excuse.is_some())
+        findings.broken.iter().all(|(_, violation)| violation.violated_assumption.is_some())
     }
 }
 
-impl Model for Watched {
+impl Model for Instrumented {
     type State = State;
     type Action = Action;
 
@@ -81,29 +81,29 @@ impl Model for Watched {
     }
 
     /// One property alone: with several, its counterexamples are not the shortest.
-    fn properties(&self) -> Vec<Property<Watched>> {
-        vec![Property::always("every promise", |watched: &Watched, state: &State| {
+    fn properties(&self) -> Vec<Property<Instrumented>> {
+        vec![Property::always("every promise", |instrumented: &Instrumented, state: &State| {
             // Nothing more can be relied on: one state that says no ends the search.
-            if watched.stop().is_some() || watched.model.is_broken(state) {
+            if instrumented.stop().is_some() || instrumented.model.is_broken(state) {
                 return false;
             }
             let mut actions = Vec::new();
-            let free = watched.model.actions(state, &mut actions);
-            free > 0 || watched.note(&watched.model.rest(state))
+            let free = instrumented.model.actions(state, &mut actions);
+            free > 0 || instrumented.note(&instrumented.model.rest(state))
         })]
     }
 }
 
 /// Explores with stateright's breadth-first search, which does not say which promise is broken: the report is
-/// for the first that the last step of its path breaks. It tells what was put to the test, but not how often, and no excused
-/// violations.
+/// for the first that the last step of its path breaks. It tells what was put to the test, but not how often, and no
+/// expected violations.
 ///
 /// It knows no honest limits, so a search that may be cut is not for it: `max_states` and `max_depth` make the
 /// outcome undecided whenever they are reached, and the time limit is not looked at.
 pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
     let mut found = Found::of(&model);
     livelock::unchecked(&mut found.promises, "this search does not look for it");
-    let mut builder = Watched::of(model).checker().threads(1);
+    let mut builder = Instrumented::of(model).checker().threads(1);
     if let Some(states) = config.max_states {
         builder = builder.target_state_count(usize::try_from(states).unwrap_or(usize::MAX));
     }
@@ -115,9 +115,9 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
     found.states = checker.unique_state_count() as u64;
     found.transitions = checker.state_count() as u64;
     found.depth = checker.max_depth() as u32;
-    let watched = checker.model();
-    found.stop = watched.stop().cloned();
-    found.leaves_out = watched.model.leaves_out();
+    let instrumented = checker.model();
+    found.stop = instrumented.stop().cloned();
+    found.leaves_out = instrumented.model.leaves_out();
     let tested = checker.model().tested.load(Ordering::Relaxed);
     for (nth, report) in found.promises.iter_mut().enumerate() {
         report.tested = tested >> nth & 1;
@@ -126,7 +126,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         found.ran_out = Some(stop.why());
         return found;
     }
-    note_cut_audit(&watched.model, &mut found.promises);
+    note_cut_audit(&instrumented.model, &mut found.promises);
     if let Some(path) = checker.discovery("every promise") {
         blame(&checker.model().model, path.into_vec(), &mut found);
         // It ends there, whatever was asked.
@@ -145,7 +145,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
 fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Found) {
     let (mut steps, mut scenes) = (Vec::new(), Vec::new());
     let mut story = path.first().map(|(state, _)| Story::new(state));
-    let mut course = Vec::new();
+    let mut script = Vec::new();
     let mut broken = model.init().findings.broken;
     for (state, action) in &path {
         match action {
@@ -153,24 +153,24 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
                 let taken = model.step(state, *action);
                 steps.push(describe(state, *action, &taken));
                 scenes.extend(story.as_mut().map(|story| story.step(state, *action, &taken)));
-                course.extend(course_step(model, state, *action));
+                script.extend(script_step(model, state, *action));
                 broken.extend(taken.findings.broken);
             }
             None => broken.extend(model.rest(state).broken),
         }
     }
-    broken.retain(|(_, violation)| violation.excuse.is_none());
+    broken.retain(|(_, violation)| violation.violated_assumption.is_none());
     // The one that is sought, if it is among them.
     broken.sort_by_key(|(promise, _)| Some(*promise) != model.to_break);
     if let Some((promise, violation)) = broken.into_iter().next() {
         found.violated = Some((promise, steps.len() as u32));
         let example = Counterexample {
             what: violation.what,
-            excuse: None,
+            violated_assumption: None,
             steps,
             inevitable_from: None,
             scenes,
-            course,
+            script,
             guids_fall: false,
         };
         found.promises[promise].broken = Some(example);
@@ -179,5 +179,5 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
 
 /// Serves stateright's Explorer until the process ends.
 pub fn explore(model: RecipeModel, address: SocketAddr) {
-    Watched::of(model).checker().serve(address);
+    Instrumented::of(model).checker().serve(address);
 }

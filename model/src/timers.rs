@@ -4,7 +4,8 @@ use crate::replay_runtime::Waits;
 use std::cmp::Ordering;
 use std::time::Duration;
 
-/// A clock may go so many times as fast at one time as at another: the world's, at half the true rate or half as fast again.
+/// A clock may go so many times as fast at one time as at another: the simulator's, at half the true rate or half as
+/// fast again.
 const RATES: u32 = 3;
 
 impl Waits {

@@ -5,10 +5,10 @@ use crate::common::{broken, run};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Error, ErrorCode, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::{End, Event, Fact, Observation};
+use zk_trials::event::{End, Event, GroundTruth, Observation};
 use zk_trials::probe::Probe;
 use zk_trials::promise::{Finding, Promise, Terms, Violation};
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 use zk_trials::words::Word;
 
 /// What it relies on.
@@ -27,11 +27,11 @@ enum Way {
 #[derive(Clone)]
 struct Relies(Way);
 
-/// Nobody says that it was otherwise. Excuses nothing.
+/// Nobody says that it was otherwise. No break of it is expected.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Never {
     /// Whose hand deleted something, if anybody's.
-    deleted_by_a_stranger: bool,
+    deleted_by_another_session: bool,
 }
 
 impl Promise for Never {
@@ -40,11 +40,11 @@ impl Promise for Never {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Event::Is(Fact::NodeDeleted { by, .. }) = event {
-            self.deleted_by_a_stranger |= by.get() != 0;
+        if let Event::Is(GroundTruth::NodeDeleted { by, .. }) = event {
+            self.deleted_by_another_session |= by.get() != 0;
         }
-        if matches!(event, Event::Says { what: Observation::Notes { .. }, .. }) {
-            let what = format!("it happened; by a stranger: {}", self.deleted_by_a_stranger);
+        if matches!(event, Event::Observed { what: Observation::Notes { .. }, .. }) {
+            let what = format!("it happened; by another session: {}", self.deleted_by_another_session);
             found.push(Finding::Broken(Violation::new(what, None)));
         }
     }
@@ -55,12 +55,12 @@ impl From<Relies> for Trial {
         let code = it.clone();
         let administered = { if it.0 == Way::ReadsIt { vec!["unlock".into()] } else { Vec::new() } };
         let counters = { if it.0 == Way::Counts { vec![("/a".into(), i32::MAX)] } else { Vec::new() } };
-        let mut trial = Trial::new("relies", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        let mut trial = Trial::new("relies", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .opts_out(&zk_trials::promises::STANDARD)
             .summary("Relies on what it has made.")
             .source("this test")
             .bounds(Bounds::clients(1))
-            .promises(|| vec![Box::new(Never { deleted_by_a_stranger: false })])
+            .promises(|| vec![Box::new(Never { deleted_by_another_session: false })])
             .setup(["/a"]);
         trial.administered = administered;
         trial.counters = counters;
@@ -69,7 +69,7 @@ impl From<Relies> for Trial {
 }
 
 impl Relies {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _: Role) -> End {
         if !is_so(self.0, &zk, &probe).await.unwrap_or(true) {
             probe.observe(Observation::note(Word::own("otherwise"), "/a", 0));
         }

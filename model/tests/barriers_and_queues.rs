@@ -41,12 +41,13 @@ fn two_consumers_hold_without_faults() {
 }
 
 #[test]
-fn what_an_administrator_breaks_is_excused_and_nothing_else_is() {
+fn what_an_administrator_breaks_is_expected_and_nothing_else_is() {
     for name in ["queue", "queue/at-most-once", "priority-queue", "double-barrier", "barrier", "membership"] {
         let check = run(trial(name), &CheckConfig::new(Bounds { admin: 1, ..Bounds::clients(2) }));
         assert_eq!(check.verdict, Verdict::Holds, "{name}");
-        let excused = check.promises.iter().filter_map(|promise| promise.excused.as_ref());
-        let by_him = excused.filter(|found| found.excuse == Some(Assumption::NoAdministrator)).count();
+        let expected = check.promises.iter().filter_map(|promise| promise.expected.as_ref());
+        let by_him =
+            expected.filter(|found| found.violated_assumption == Some(Assumption::NoAdministrator)).count();
         // His deletion of a barrier is an opening like any other.
         assert_eq!(by_him > 0, name != "barrier", "{name}");
     }

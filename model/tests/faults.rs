@@ -5,11 +5,11 @@ use crate::common::{broken, run};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, ZPath, ZooKeeper, race};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
+use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
 use zk_trials::probe::Probe;
 use zk_trials::promise::{Finding, Promise, Terms, Violation};
 use zk_trials::promises::{NoOrphanZnode, NoWaiterStuck};
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 
 /// What process 0 does; process 1 creates `/a/x`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,9 +72,9 @@ enum What {
     /// It is paused, and not resumed before the rest.
     Paused,
     /// It says so.
-    Says,
+    Observed,
     /// Process 1 says so.
-    OtherSays,
+    OtherObserved,
     /// Its unfenced or fenced write has arrived.
     Wrote(Resource),
 }
@@ -83,14 +83,14 @@ const ME: ActorId = ActorId { process: 0, life: 0, thread: 0 };
 
 fn what(event: &Event) -> Option<What> {
     match event {
-        Event::Says { actor: ME, .. } => Some(What::Says),
-        Event::Says { .. } => Some(What::OtherSays),
-        Event::Is(Fact::NodeCreated { .. }) => Some(What::Created),
-        Event::Is(Fact::Disconnected { actor: ME }) => Some(What::Lost),
-        Event::Is(Fact::Connected { actor: ME }) => Some(What::Connected),
-        Event::Is(Fact::SessionClosed { actor: ME, .. }) => Some(What::Closed),
-        Event::Is(Fact::Paused { actor: ME }) => Some(What::Paused),
-        Event::Is(Fact::Wrote { actor: ME, resource, .. }) => Some(What::Wrote(*resource)),
+        Event::Observed { actor: ME, .. } => Some(What::Observed),
+        Event::Observed { .. } => Some(What::OtherObserved),
+        Event::Is(GroundTruth::NodeCreated { .. }) => Some(What::Created),
+        Event::Is(GroundTruth::Disconnected { actor: ME }) => Some(What::Lost),
+        Event::Is(GroundTruth::Connected { actor: ME }) => Some(What::Connected),
+        Event::Is(GroundTruth::SessionClosed { actor: ME, .. }) => Some(What::Closed),
+        Event::Is(GroundTruth::Paused { actor: ME }) => Some(What::Paused),
+        Event::Is(GroundTruth::Wrote { actor: ME, resource, .. }) => Some(What::Wrote(*resource)),
         Event::Is(_) => None,
     }
 }
@@ -102,7 +102,7 @@ impl Promise for Never {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         // Whoever goes on may say what it likes.
-        if matches!(event, Event::Is(Fact::Resumed { actor: ME })) && self.began_with_a_pause {
+        if matches!(event, Event::Is(GroundTruth::Resumed { actor: ME })) && self.began_with_a_pause {
             self.left.clear();
         }
         if self.left.first().copied() == what(event) && !self.left.is_empty() {
@@ -120,7 +120,7 @@ struct Lives(Way);
 impl From<Lives> for Trial {
     fn from(it: Lives) -> Trial {
         let code = it.clone();
-        Trial::new("lives", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        Trial::new("lives", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .opts_out(&zk_trials::promises::STANDARD)
             .summary("Lives through faults.")
             .source("this test")
@@ -130,15 +130,15 @@ impl From<Lives> for Trial {
                 let it = it.clone();
                 move || {
                     let left = match it.0 {
-                        Way::ReadsAgain => vec![What::Created, What::Lost, What::Connected, What::Says],
-                        Way::Speaks => vec![What::OtherSays, What::Says, What::Says],
-                        Way::HearsNothing => vec![What::Created, What::Closed, What::Lost, What::Says],
+                        Way::ReadsAgain => vec![What::Created, What::Lost, What::Connected, What::Observed],
+                        Way::Speaks => vec![What::OtherObserved, What::Observed, What::Observed],
+                        Way::HearsNothing => vec![What::Created, What::Closed, What::Lost, What::Observed],
                         Way::Closes => vec![What::Closed, What::Connected],
-                        Way::GoesOn => vec![What::Paused, What::Wrote(Resource::Unfenced), What::Says],
+                        Way::GoesOn => vec![What::Paused, What::Wrote(Resource::Unfenced), What::Observed],
                         Way::TwoWrites => {
                             vec![What::Wrote(Resource::Fenced), What::Wrote(Resource::Unfenced)]
                         }
-                        _ => vec![What::Says],
+                        _ => vec![What::Observed],
                     };
                     vec![
                         Box::new(Never { began_with_a_pause: left[0] == What::Paused, left }),
@@ -151,9 +151,9 @@ impl From<Lives> for Trial {
 }
 
 impl Lives {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         let x: ZPath = "/a/x".parse().expect("a path");
-        if part.me == ME {
+        if role.me == ME {
             if live(self.0, &zk, &probe, &x).await.unwrap_or(false) {
                 probe.observe(Observation::Enters { lock: "/a".into() });
             }
@@ -357,12 +357,12 @@ fn a_lost_create_may_show_late_where_views_lag() {
 
 #[test]
 fn a_sync_that_asks_nobody_helps_no_more_than_none() {
-    for (lying_syncs, late) in [(false, false), (true, true)] {
+    for (stale_syncs, late) in [(false, false), (true, true)] {
         let mut config = CheckConfig::new(Bounds { effects: true, drops: 1, lag: 1, ..ONE });
         config.promise = Some("never".into());
-        config.lying_syncs = lying_syncs;
+        config.stale_syncs = stale_syncs;
         let check = run(Arc::new(Lives(Way::SyncsAndLooks).into()), &config);
-        assert_eq!(broken(&check).contains(&"never"), late, "lying syncs: {lying_syncs}");
+        assert_eq!(broken(&check).contains(&"never"), late, "stale syncs: {stale_syncs}");
     }
 }
 

@@ -4,10 +4,10 @@ use crate::common::{broken, run, trial};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Error, EventType, KeeperState, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::{ActorId, End, Event, Fact, Observation};
+use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation};
 use zk_trials::probe::Probe;
 use zk_trials::promise::{Finding, Promise, Terms, Violation};
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 use zk_trials::words::{self, Word};
 
 /// What process 0 does; process 1 creates `/a/x`.
@@ -50,9 +50,9 @@ impl Promise for Never {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        self.is_over |= matches!(event, Event::Is(Fact::SessionClosed { actor: ME, .. }));
-        self.lacks_deletion &= !(self.asked && matches!(event, Event::Is(Fact::NodeDeleted { .. })));
-        let Event::Says { actor: ME, what: Observation::Notes { what, .. } } = event else { return };
+        self.is_over |= matches!(event, Event::Is(GroundTruth::SessionClosed { actor: ME, .. }));
+        self.lacks_deletion &= !(self.asked && matches!(event, Event::Is(GroundTruth::NodeDeleted { .. })));
+        let Event::Observed { actor: ME, what: Observation::Notes { what, .. } } = event else { return };
         self.asked |= &**what == "asks" && self.is_over == self.after_the_end;
         if &**what == "saw" && self.asked && self.is_over == self.after_the_end && !self.lacks_deletion {
             found.push(Finding::Broken(Violation::new("it happened".into(), None)));
@@ -63,7 +63,7 @@ impl Promise for Never {
 impl From<Lags> for Trial {
     fn from(it: Lags) -> Trial {
         let code = it.clone();
-        Trial::new("lags", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        Trial::new("lags", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .opts_out(&zk_trials::promises::STANDARD)
             .summary("Sees what servers that differ show.")
             .source("this test")
@@ -81,9 +81,9 @@ impl From<Lags> for Trial {
 }
 
 impl Lags {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         let x: ZPath = "/a/x".parse().expect("a path");
-        if part.me != ME {
+        if role.me != ME {
             let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
             if self.0 == Way::IsToldAsOne {
                 probe.point().await;
@@ -195,7 +195,7 @@ fn a_dead_session_is_taken_over_where_its_end_is_not_known_and_that_takes_a_drop
     for (lag, drops, may) in [(0, 1, false), (1, 0, false), (1, 1, true)] {
         let bounds = Bounds { expiries: 1, drops, lag, ..TWO };
         // An end that is none costs an expiry too, and is told to whoever looks for a server.
-        let happens = happens(Way::IsConnected, bounds, |config| config.false_ends = false);
+        let happens = happens(Way::IsConnected, bounds, |config| config.false_expiries = false);
         assert_eq!(happens, may, "lag {lag}, drops {drops}");
     }
 }
@@ -210,18 +210,19 @@ fn a_dead_session_changes_nothing_wherever_it_is_served() {
 
 #[test]
 fn a_session_may_live_on_when_its_client_is_told_that_it_is_dead() {
-    for (lag, false_ends, may) in [(1, true, true), (1, false, false), (0, true, true), (0, false, false)] {
+    for (lag, false_expiries, may) in [(1, true, true), (1, false, false), (0, true, true), (0, false, false)]
+    {
         let bounds = Bounds { expiries: 1, drops: 1, lag, ..Bounds::clients(1) };
-        let happens = happens(Way::IsToldTooEarly, bounds, |config| config.false_ends = false_ends);
+        let happens = happens(Way::IsToldTooEarly, bounds, |config| config.false_expiries = false_expiries);
         assert_eq!(happens, may, "lag {lag}");
     }
 }
 
 #[test]
 fn where_nothing_lags_syncs_that_lie_are_none() {
-    let states = |lies: bool| {
+    let states = |stale: bool| {
         let mut config = CheckConfig::new(Bounds { expiries: 1, drops: 1, ..TWO });
-        config.lying_syncs = lies;
+        config.stale_syncs = stale;
         run(trial("lock"), &config).states
     };
     assert_eq!(states(false), states(true));
@@ -236,7 +237,7 @@ fn a_lost_create_is_found_by_a_write_and_not_by_a_sync_that_a_leader_answers_by_
     let twice = lagging(1, [0, 2, 0]);
     let check = run(trial("lock/behind-sync"), &twice);
     assert!(broken(&check).contains(&"no-orphan-znode"), "as the lock was");
-    let true_syncs = CheckConfig { lying_syncs: false, ..twice.clone() };
+    let true_syncs = CheckConfig { stale_syncs: false, ..twice.clone() };
     assert_eq!(run(trial("lock/behind-sync"), &true_syncs).verdict, Verdict::Holds);
     for config in
         [twice, lagging(1, [1, 2, 1]), lagging(2, [0, 1, 0]), lagging(2, [1, 0, 0]), lagging(2, [0, 0, 1])]

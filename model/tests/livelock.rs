@@ -8,7 +8,7 @@ use zk_model::{Check, CheckConfig, Engine, PromiseReport, Verdict};
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
 use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 
 /// How two processes stand in each other's way.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl From<Meets> for Trial {
                 _ => vec!["/a".into()],
             }
         };
-        let mut trial = Trial::new("meets", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        let mut trial = Trial::new("meets", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .opts_out(&zk_trials::promises::STANDARD)
             .summary("Two processes meet.")
             .source("this test")
@@ -49,10 +49,10 @@ impl From<Meets> for Trial {
 }
 
 impl Meets {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         let node = |process: u16| ZPath::parse(&format!("/a/{process}")).expect("a path");
-        let (own, other) = (node(part.me.process), node(1 - part.me.process));
-        let first = part.me.process == 0;
+        let (own, other) = (node(role.me.process), node(1 - role.me.process));
+        let first = role.me.process == 0;
         match self.0 {
             Way::AfterYou => {
                 announce(&zk, &own).await;

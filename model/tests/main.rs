@@ -1,6 +1,5 @@
 //! All tests of this crate that use it from outside: one program, which is linked once.
 
-mod accept;
 mod administrator;
 mod barriers_and_queues;
 mod common;
@@ -17,5 +16,6 @@ mod runaways;
 mod starts;
 mod tasks;
 mod timers;
+mod trace_validation;
 mod verdicts;
 mod withheld;

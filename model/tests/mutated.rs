@@ -9,7 +9,7 @@ use zk_trials::event::{End, Observation};
 use zk_trials::mutation::{Kind, Mutated, Mutation};
 use zk_trials::probe::Probe;
 use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 
 /// The first process changes a znode, the other looks again and again until it has.
 #[derive(Clone)]
@@ -31,9 +31,9 @@ async fn looks(zk: &impl ZooKeeper, probe: &impl Probe, path: &ZPath) -> Result<
 
 impl From<Looks> for Trial {
     fn from(_: Looks) -> Trial {
-        async fn actor(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+        async fn actor(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
             let path = ZPath::parse("/go").expect("a path");
-            let done = match part.me.process {
+            let done = match role.me.process {
                 0 => zk.set_data(&path, "gone".into(), -1).await.map(drop),
                 _ => looks(&zk, &probe, &path).await,
             };

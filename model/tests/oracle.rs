@@ -64,7 +64,7 @@ enum Ask {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Letter {
+enum Message {
     Created(Node),
     Ordered,
     Listed(BTreeSet<Node>),
@@ -81,13 +81,13 @@ struct Contender {
     asks: VecDeque<Ask>,
     /// Writes that a lost connection still carries.
     ghosts: VecDeque<Ask>,
-    inbox: VecDeque<Letter>,
+    inbox: VecDeque<Message>,
     connected: bool,
     lives: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct World {
+struct State {
     contenders: Vec<Contender>,
     /// The next number.
     next: u8,
@@ -193,8 +193,8 @@ impl Contender {
     }
 }
 
-impl World {
-    fn new(contenders: usize, left: Faults) -> World {
+impl State {
+    fn new(contenders: usize, left: Faults) -> State {
         let new = Contender {
             at: At::Unbegun,
             asks: VecDeque::new(),
@@ -204,16 +204,16 @@ impl World {
             lives: true,
         };
         let contenders = vec![new; contenders];
-        World { contenders, next: 0, nodes: BTreeSet::new(), watches: BTreeSet::new(), left }
+        State { contenders, next: 0, nodes: BTreeSet::new(), watches: BTreeSet::new(), left }
     }
 
-    fn successors(&self) -> Vec<World> {
+    fn successors(&self) -> Vec<State> {
         let mut all = Vec::new();
         // The only server has told of an end, and writes it before anything else.
         let owes_end = self.contenders.iter().any(|other| other.at == At::Misled && other.lives);
         for who in 0..self.contenders.len() {
             let contender = &self.contenders[who];
-            let mut add = |change: &dyn Fn(&mut World)| {
+            let mut add = |change: &dyn Fn(&mut State)| {
                 let mut next = self.clone();
                 change(&mut next);
                 all.push(next);
@@ -224,7 +224,7 @@ impl World {
             if !contender.inbox.is_empty() {
                 add(&|next| next.deliver(who));
             }
-            if let (Some(Letter::Ordered), Some(Letter::Listed(nodes))) =
+            if let (Some(Message::Ordered), Some(Message::Listed(nodes))) =
                 (contender.inbox.front(), contender.inbox.get(1))
             {
                 add(&|next| next.deliver_both(who, nodes));
@@ -240,8 +240,8 @@ impl World {
             } else if contender.asks.front().is_some_and(|ask| !waits(ask)) && contender.connected {
                 add(&|next| {
                     let ask = next.contenders[who].asks.pop_front().expect("there is one");
-                    let letter = next.answer(who, ask);
-                    next.contenders[who].inbox.push_back(letter);
+                    let message = next.answer(who, ask);
+                    next.contenders[who].inbox.push_back(message);
                 });
             }
             if let At::Holding { own } = contender.at {
@@ -263,12 +263,12 @@ impl World {
         all
     }
 
-    fn faults(&self, who: usize, all: &mut Vec<World>) {
+    fn faults(&self, who: usize, all: &mut Vec<State>) {
         let contender = &self.contenders[who];
         if contender.is_over() || contender.at == At::Unbegun {
             return;
         }
-        let mut add = |change: &dyn Fn(&mut World)| {
+        let mut add = |change: &dyn Fn(&mut State)| {
             let mut next = self.clone();
             change(&mut next);
             all.push(next);
@@ -304,25 +304,25 @@ impl World {
     }
 
     /// What the ensemble does and says.
-    fn answer(&mut self, who: usize, ask: Ask) -> Letter {
+    fn answer(&mut self, who: usize, ask: Ask) -> Message {
         match ask {
             Ask::Create => {
                 let node = (self.next, who);
                 self.nodes.insert(node);
                 self.next += 1;
-                Letter::Created(node)
+                Message::Created(node)
             }
-            Ask::Order => Letter::Ordered,
-            Ask::List => Letter::Listed(self.nodes.clone()),
+            Ask::Order => Message::Ordered,
+            Ask::List => Message::Listed(self.nodes.clone()),
             Ask::Watch(before) => {
                 self.watches.insert((before, who));
-                Letter::Watched { there: self.nodes.contains(&before) }
+                Message::Watched { there: self.nodes.contains(&before) }
             }
-            Ask::Look(own) => Letter::Looked { there: self.nodes.contains(&own) },
+            Ask::Look(own) => Message::Looked { there: self.nodes.contains(&own) },
             Ask::Delete(own) => {
                 let was_there = self.nodes.contains(&own);
                 self.delete(own);
-                Letter::Removed { was_there }
+                Message::Removed { was_there }
             }
         }
     }
@@ -334,7 +334,7 @@ impl World {
         let woken: Vec<_> = self.watches.iter().filter(|(watched, _)| *watched == node).copied().collect();
         for (_, watcher) in woken {
             self.watches.remove(&(node, watcher));
-            self.contenders[watcher].inbox.push_back(Letter::Deleted(node));
+            self.contenders[watcher].inbox.push_back(Message::Deleted(node));
         }
     }
 
@@ -344,7 +344,7 @@ impl World {
         contender.asks.clear();
         contender.ghosts.clear();
         if contender.connected && !contender.is_over() {
-            contender.inbox.push_back(Letter::Lost);
+            contender.inbox.push_back(Message::Lost);
         }
         let owned: Vec<Node> = self.nodes.iter().filter(|(_, owner)| *owner == who).copied().collect();
         owned.into_iter().for_each(|node| self.delete(node));
@@ -381,41 +381,41 @@ impl World {
 
     fn deliver(&mut self, who: usize) {
         let contender = &mut self.contenders[who];
-        let letter = contender.inbox.pop_front().expect("there is one");
-        match (letter, contender.at.clone()) {
-            (Letter::Created(own), At::Creating { .. }) => contender.lists(Some(own)),
-            (Letter::Ordered, At::Listing { own: None, ordered: false }) => {
+        let message = contender.inbox.pop_front().expect("there is one");
+        match (message, contender.at.clone()) {
+            (Message::Created(own), At::Creating { .. }) => contender.lists(Some(own)),
+            (Message::Ordered, At::Listing { own: None, ordered: false }) => {
                 contender.at = At::Listing { own: None, ordered: true };
             }
-            (Letter::Listed(nodes), At::Listing { own, .. }) => {
+            (Message::Listed(nodes), At::Listing { own, .. }) => {
                 contender.takes_list(own, who, Seen { nodes, at_once: false });
             }
-            (Letter::Looked { there: true }, At::Adopting { own, seen }) => {
+            (Message::Looked { there: true }, At::Adopting { own, seen }) => {
                 contender.goes(match seen.nodes.range(..own).next_back() {
                     Some(&before) => At::Watching { own, before },
                     None => At::Holding { own },
                 });
             }
-            (Letter::Watched { there: true }, At::Watching { own, before }) => {
+            (Message::Watched { there: true }, At::Watching { own, before }) => {
                 contender.goes(At::Waiting { own, before });
             }
             // That watch is armed as long as the connection lasts, and waits for what never comes.
-            (Letter::Watched { there: false }, At::Watching { own, .. }) => contender.lists(Some(own)),
-            (Letter::Looked { there: true }, At::Claiming { own }) => contender.goes(At::Holding { own }),
-            (Letter::Removed { .. }, At::Releasing { .. }) => contender.ends(At::Ended(false)),
-            (Letter::Deleted(_), At::Waiting { own, .. }) => contender.lists(Some(own)),
-            (Letter::Lost, _) => contender.loses(),
-            (letter, at) => panic!("{letter:?} at {at:?}"),
+            (Message::Watched { there: false }, At::Watching { own, .. }) => contender.lists(Some(own)),
+            (Message::Looked { there: true }, At::Claiming { own }) => contender.goes(At::Holding { own }),
+            (Message::Removed { .. }, At::Releasing { .. }) => contender.ends(At::Ended(false)),
+            (Message::Deleted(_), At::Waiting { own, .. }) => contender.lists(Some(own)),
+            (Message::Lost, _) => contender.loses(),
+            (message, at) => panic!("{message:?} at {at:?}"),
         }
     }
 }
 
 fn count(contenders: usize, left: Faults) -> u64 {
-    let first = World::new(contenders, left);
+    let first = State::new(contenders, left);
     let mut seen = HashSet::from([first.clone()]);
     let mut open = VecDeque::from([first]);
-    while let Some(world) = open.pop_front() {
-        for next in world.successors() {
+    while let Some(state) = open.pop_front() {
+        for next in state.successors() {
             if seen.insert(next.clone()) {
                 open.push_back(next);
             }

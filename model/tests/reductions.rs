@@ -11,10 +11,8 @@ use zk_trials::words::Word;
 
 /// The lock and its variants, each at bounds that show its defect.
 fn all() -> Vec<(Arc<Trial>, CheckConfig)> {
-    let of_models = zk_trials::lock::catalogue()
-        .into_iter()
-        .map(Arc::new)
-        .filter(|trial| trial.found_by != FoundBy::Chaos);
+    let of_models =
+        zk_trials::lock::trials().into_iter().map(Arc::new).filter(|trial| trial.found_by != FoundBy::Chaos);
     let bounds = of_models.map(|trial| {
         let config = CheckConfig::new(trial.about.bounds);
         (trial, config)
@@ -68,7 +66,7 @@ fn changes_no_verdict_but(not: &[&str], change: impl Fn(&mut CheckConfig) + Copy
         let plain = run(trial.clone(), &config);
         let other = run(trial, &changed(&config, change));
         assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
-        let known = zk_trials::catalogue().iter().find_map(|trial| {
+        let known = zk_trials::trials().iter().find_map(|trial| {
             let about = trial.about;
             about.breaks.filter(|_| about.name == name)
         });
@@ -147,9 +145,9 @@ fn a_violation_is_found_in_as_few_steps_as_there_are() {
 /// The same, whose actors do something more as they begin.
 fn beginning(trial: &Trial, with: fn(&AnyZooKeeper, &AnyProbe)) -> Arc<Trial> {
     let (mut more, before) = (trial.clone(), trial.clone());
-    more.code = Code::Actor(Arc::new(move |zk, probe, part| {
+    more.code = Code::Actor(Arc::new(move |zk, probe, role| {
         with(&zk, &probe);
-        before.actor(zk, probe, part)
+        before.actor(zk, probe, role)
     }));
     Arc::new(more)
 }
@@ -210,7 +208,7 @@ fn who_says_nothing_at_first_may_as_well_begin_at_once() {
 
 #[test]
 fn watches_that_nobody_counts_change_no_verdict_of_a_commitment() {
-    let kinds = zk_trials::two_phase_commit::catalogue().into_iter().map(Arc::new);
+    let kinds = zk_trials::two_phase_commit::trials().into_iter().map(Arc::new);
     let mut fewer = 0;
     for trial in kinds {
         assert!(!trial.counts_wakes);

@@ -10,7 +10,7 @@ use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
 use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 
 /// What the actors do. Process 0 is the one that looks; the others create, set and delete `/a/x`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ struct Looks(Way);
 impl From<Looks> for Trial {
     fn from(it: Looks) -> Trial {
         let code = it.clone();
-        Trial::new("looks", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        Trial::new("looks", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .opts_out(&zk_trials::promises::STANDARD)
             .summary("Looks around.")
             .source("this test")
@@ -48,9 +48,9 @@ impl From<Looks> for Trial {
 }
 
 impl Looks {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         let x: ZPath = "/a/x".parse().expect("a path");
-        if part.me.process == 0 {
+        if role.me.process == 0 {
             look(self.0, &zk, &x).await
         } else {
             change(self.0, &zk, &probe, &x).await

@@ -7,7 +7,7 @@ use zk_model::{Check, CheckConfig, Engine, Verdict};
 use zk_trials::event::{End, Event};
 use zk_trials::probe::Probe;
 use zk_trials::promise::{Finding, Promise, Rest, Terms};
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 
 /// How a recipe goes wrong.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ struct Wrong(Way);
 impl From<Wrong> for Trial {
     fn from(it: Wrong) -> Trial {
         let code = it.clone();
-        Trial::new("wrong", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        Trial::new("wrong", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .opts_out(&zk_trials::promises::STANDARD)
             .summary("Goes wrong.")
             .source("this test")
@@ -57,7 +57,7 @@ impl From<Wrong> for Trial {
 }
 
 impl Wrong {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         let path: ZPath = "/a/x".parse().expect("a path");
         let create = || zk.create(&path, Data::NULL, CreateMode::Persistent);
         match self.0 {
@@ -99,14 +99,14 @@ impl Wrong {
                 (0..200).for_each(|_| drop(create()));
                 probe.point().await;
             },
-            Way::Forgets | Way::ForgetsForLong | Way::Remembers => forget(self.0, &zk, part, &path).await,
+            Way::Forgets | Way::ForgetsForLong | Way::Remembers => forget(self.0, &zk, role, &path).await,
             Way::Burns => {
                 drop(create().await);
                 burn();
             }
             Way::Spawns => {
                 let (zk, path) = (zk.clone(), path.clone());
-                probe.spawn(Box::pin(async move { forget(Way::Forgets, &zk, part, &path).await }));
+                probe.spawn(Box::pin(async move { forget(Way::Forgets, &zk, role, &path).await }));
                 // It goes on for as long as the task may.
                 for _ in 0..4 {
                     probe.point().await;
@@ -123,10 +123,10 @@ fn burn() {
     }
 }
 
-async fn forget(way: Way, zk: &impl ZooKeeper, part: Part, path: &ZPath) {
+async fn forget(way: Way, zk: &impl ZooKeeper, role: Role, path: &ZPath) {
     let mine = zk.create(path, Data::NULL, CreateMode::Persistent).await.is_ok();
     let number = if way == Way::Remembers { mine.into() } else { 0 };
-    zk.checkpoint("after the create", &[Local::Number(number), Local::Number(part.rounds.into())]);
+    zk.checkpoint("after the create", &[Local::Number(number), Local::Number(role.rounds.into())]);
     if way == Way::ForgetsForLong {
         let _ = zk.exists(path).await;
         let _ = zk.exists(path).await;
@@ -165,7 +165,7 @@ impl Promise for Rests {
 
 impl From<WrongAtRest> for Trial {
     fn from(WrongAtRest { burns }: WrongAtRest) -> Trial {
-        async fn actor(_zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _part: Part) -> End {
+        async fn actor(_zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _role: Role) -> End {
             End::Done
         }
         Trial::new("wrong", actor)

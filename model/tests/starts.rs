@@ -8,7 +8,7 @@ use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{End, Event, Observation};
 use zk_trials::probe::Probe;
 use zk_trials::promise::{Finding, Promise, Rest, Terms, Violation};
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 use zk_trials::words::Word;
 
 /// What is promised of two processes that say so when they begin, which session they have, and when they end.
@@ -38,7 +38,7 @@ impl Promise for Promised {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let Event::Says { actor, what } = event else { return };
+        let Event::Observed { actor, what } = event else { return };
         match what.told().map(|(word, about, number)| (word.text(), about, number)) {
             Some(("begins", ..)) => {
                 self.begun.push(actor.process);
@@ -83,7 +83,7 @@ struct Begins {
 
 impl From<Begins> for Trial {
     fn from(it: Begins) -> Trial {
-        Trial::new("begins", move |zk, probe, part| it.actor(zk, probe, part))
+        Trial::new("begins", move |zk, probe, role| it.actor(zk, probe, role))
             .summary("Says that it begins.")
             .bounds(Bounds::clients(2))
             .opts_out(&zk_trials::promises::STANDARD)
@@ -96,11 +96,11 @@ impl From<Begins> for Trial {
 }
 
 impl Begins {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         let tell = |what, number| probe.observe(Observation::note(Word::own(what), "", number));
         let node = ZPath::parse("/a/b").expect("a path");
         tell("begins", 0);
-        if part.me.process == 0 {
+        if role.me.process == 0 {
             while let (true, Ok(None)) = (self.polls, zk.exists(&node).await) {
                 zk.checkpoint("looks", &[]);
             }

@@ -12,7 +12,7 @@ use zk_model::{Check, CheckConfig, Verdict};
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
 use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 
 /// What process 0 does. The others create, set and delete `/a/x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ struct Tasks(Way);
 impl From<Tasks> for Trial {
     fn from(it: Tasks) -> Trial {
         let code = it.clone();
-        Trial::new("tasks", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        Trial::new("tasks", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .opts_out(&zk_trials::promises::STANDARD)
             .summary("Has tasks.")
             .source("this test")
@@ -56,9 +56,9 @@ impl From<Tasks> for Trial {
 }
 
 impl Tasks {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         let x: ZPath = "/a/x".parse().expect("a path");
-        if part.me.process > 0 {
+        if role.me.process > 0 {
             let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
             let _ = zk.set_data(&x, "b".into(), -1).await;
             let _ = zk.delete(&x, -1).await;
@@ -310,7 +310,7 @@ struct Undetermined {
 impl From<Undetermined> for Trial {
     fn from(it: Undetermined) -> Trial {
         let code = it.clone();
-        Trial::new("undetermined", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        Trial::new("undetermined", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .bounds(Bounds::clients(2))
             .opts_out(&zk_trials::promises::STANDARD)
             .promises(|| vec![Box::new(NoWaiterStuck)])
@@ -319,7 +319,7 @@ impl From<Undetermined> for Trial {
 }
 
 impl Undetermined {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _role: Role) -> End {
         let all: HashSet<String> = (0..8).map(|n| format!("/a/{n}")).collect();
         let first = match self.hashes {
             true => all.iter().next().expect("there are some").clone(),

@@ -8,7 +8,7 @@ use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
 use zk_trials::promises::NoFailure;
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 
 /// Two sleeps of these lengths, the second of which begins with the first or behind a scheduling point. It fails if the
 /// one that is not expected is over first.
@@ -22,7 +22,7 @@ struct Sleeps {
 
 impl From<Sleeps> for Trial {
     fn from(it: Sleeps) -> Trial {
-        Trial::new("sleeps", move |zk, probe, part| it.actor(zk, probe, part))
+        Trial::new("sleeps", move |zk, probe, role| it.actor(zk, probe, role))
             .summary("Sleeps twice at once.")
             .bounds(Bounds::clients(1))
             .opts_out(&zk_trials::promises::STANDARD)
@@ -32,7 +32,7 @@ impl From<Sleeps> for Trial {
 }
 
 impl Sleeps {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _role: Role) -> End {
         let first = zk.sleep(Duration::from_secs(self.first));
         if self.later {
             probe.point().await;

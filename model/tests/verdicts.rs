@@ -65,7 +65,7 @@ fn smaller(bounds: Bounds) -> Vec<Bounds> {
 #[test]
 fn no_variant_breaks_its_promise_at_smaller_bounds() {
     let mut wrong = Vec::new();
-    for trial in zk_trials::catalogue() {
+    for trial in zk_trials::trials() {
         let about = trial.about;
         let Some(breaks) = about.breaks else { continue };
         for bounds in smaller(about.bounds) {
@@ -105,12 +105,12 @@ fn the_lock_holds_with_pauses_and_old_reads() {
     }
 }
 
-/// Where a sync may lie, one create may be lost; where it tells the truth, two.
+/// Where a sync may be stale, one create may be lost; where it is not, two.
 #[test]
 fn the_lock_finds_lost_creates_on_servers_that_lag() {
-    for (drops, lying_syncs) in [(1, true), (2, false)] {
+    for (drops, stale_syncs) in [(1, true), (2, false)] {
         let mut config = CheckConfig::new(Bounds { drops, lag: 1, ..Bounds::clients(2) });
-        config.lying_syncs = lying_syncs;
+        config.stale_syncs = stale_syncs;
         let check = run(trial("lock"), &config);
         assert_eq!(check.verdict, Verdict::Holds, "drops {drops}");
         let old = check.sometimes.iter().find(|(what, _)| what.contains("old state"));
@@ -119,14 +119,14 @@ fn the_lock_finds_lost_creates_on_servers_that_lag() {
 }
 
 #[test]
-fn writing_after_the_session_has_ended_breaks_the_unfenced_resource_with_an_excuse() {
+fn writing_after_the_session_has_ended_breaks_the_unfenced_resource_as_expected() {
     let mut config = full(2, 1, 0, 0);
     config.effects = true;
     let check = run(trial("lock"), &config);
     assert_eq!(check.verdict, Verdict::Holds);
     let report = |name| check.promises.iter().find(|promise| promise.name == name).expect("it is promised");
     let unfenced = report("exclusion-at-unfenced-resource");
-    assert!(unfenced.excused.is_some() && unfenced.broken.is_none());
+    assert!(unfenced.expected.is_some() && unfenced.broken.is_none());
     let fenced = report("exclusion-at-fenced-resource");
-    assert!(fenced.excused.is_none() && fenced.broken.is_none() && fenced.tested > 0);
+    assert!(fenced.expected.is_none() && fenced.broken.is_none() && fenced.tested > 0);
 }

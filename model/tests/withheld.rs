@@ -7,7 +7,7 @@ use zk_model::Verdict;
 use zk_trials::event::{End, Event, Observation};
 use zk_trials::prelude::{AnyProbe, AnyZooKeeper};
 use zk_trials::promise::{Finding, Promise, Terms, Violation};
-use zk_trials::trial::{Part, Trial};
+use zk_trials::trial::{Role, Trial};
 use zk_trials::words::Word;
 
 /// Who knows this password, and none of these clients is: `ann:one`.
@@ -25,7 +25,7 @@ impl Promise for NeverFirst {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Event::Says { what, .. } = event
+        if let Event::Observed { what, .. } = event
             && what.told().is_some_and(|(what, about, _)| what == FIRST && about == self.0)
         {
             found.push(Finding::Broken(Violation::new("it was".into(), None)));
@@ -34,9 +34,9 @@ impl Promise for NeverFirst {
 }
 
 /// Process 0 waits for two znodes that process 1 makes for somebody else alone: it is told of them by its next connection.
-async fn waits(zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> End {
+async fn waits(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
     let [a, b]: [ZPath; 2] = ["/t/a", "/t/b"].map(|path| path.parse().expect("a path"));
-    if part.me.process > 0 {
+    if role.me.process > 0 {
         let acl: AclList = [Acl { perms: Perms::ALL, who: Identity::new("digest", ANN) }].into();
         for path in [a, b] {
             let _ = zk.create2(&path, Data::NULL, acl.clone(), CreateMode::Persistent).await;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`CheckReport`]'s JSON.
-pub const CHECK_SCHEMA: &str = "zoocheck-check/1";
+pub const CHECK_SCHEMA: &str = "zoocheck-check/2";
 
 /// What came of a check.
 ///
@@ -71,7 +71,7 @@ pub struct CheckReport {
     pub promises: Vec<CheckedPromise>,
     /// What the search watches for every recipe: that nothing panics, spins, livelocks, or lies to it. Tests of these
     /// are not counted: what is not broken is `held`, or `never-tested` if it was not looked for.
-    pub watched: Vec<CheckedPromise>,
+    pub invariants: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,
     /// The command that was typed, if one made the report; never saved.
@@ -131,9 +131,9 @@ pub struct Bounds {
     /// Transactions by which a client's view may lag.
     pub lag: u8,
     /// Whether a sync may leave a view where it is.
-    pub lying_syncs: bool,
+    pub stale_syncs: bool,
     /// Whether a client may be told that its session is dead while it lives.
-    pub false_ends: bool,
+    pub false_expiries: bool,
 }
 
 /// How a model is explored.
@@ -240,7 +240,7 @@ impl CheckReport {
 
     /// How this compares with the catalogue.
     pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
-        let all = self.promises.iter().chain(&self.watched);
+        let all = self.promises.iter().chain(&self.invariants);
         let broken = all.filter(|result| result.verdict == Verdict::Broken);
         CatalogueNote::of(self.catalogued.as_ref(), broken.map(|result| result.name.as_str()))
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`CompareReport`]'s JSON.
-pub const COMPARE_SCHEMA: &str = "zoocheck-compare/1";
+pub const COMPARE_SCHEMA: &str = "zoocheck-compare/2";
 
 /// Recipes × what counts in a choice. Apart from `wall_seconds` it is a function of the build and of what was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -81,7 +81,7 @@ pub struct BrokenUnder {
     /// In how many seeds, where it was owed.
     pub owed: u64,
     /// In how many seeds where an assumption did not hold.
-    pub excused: u64,
+    pub broken_as_expected: u64,
     /// The assumptions that did not hold.
     pub assumptions: Vec<String>,
 }

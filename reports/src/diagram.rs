@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`Diagram`]'s JSON.
-pub const DIAGRAM_SCHEMA: &str = "zoocheck-diagram/1";
+pub const DIAGRAM_SCHEMA: &str = "zoocheck-diagram/2";
 
 /// A piece of a run that ends where a promise was broken.
 ///
@@ -169,7 +169,7 @@ pub struct Point {
 #[serde(rename_all = "kebab-case")]
 pub enum PointKind {
     /// A process says so.
-    Says,
+    Observed,
     /// It is so.
     Is,
     /// A fault strikes.
@@ -300,7 +300,7 @@ mod tests {
         Point {
             lanes: vec![0],
             at,
-            kind: PointKind::Says,
+            kind: PointKind::Observed,
             who: "p0".into(),
             what: format!("says {at}"),
             promise: None,

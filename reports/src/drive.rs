@@ -40,7 +40,7 @@ pub struct DriveReport {
     pub happened: Happened,
     /// What is owed, over all seeds; times are since the beginning of a seed's run.
     pub promises: Vec<LivePromise>,
-    /// What is always watched of the servers.
+    /// The invariants of the servers.
     pub invariants: Vec<LivePromise>,
     /// Seeds in which something was broken.
     pub failures: Vec<DriveFailure>,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`EnsembleReport`]'s JSON.
-pub const ENSEMBLE_SCHEMA: &str = "zoocheck-ensemble/1";
+pub const ENSEMBLE_SCHEMA: &str = "zoocheck-ensemble/2";
 
 /// What came of the check of an ensemble.
 ///
@@ -49,7 +49,7 @@ pub struct EnsembleReport {
     /// What must hold in every state. `tested` counts the different states of the servers that an invariant applies to.
     pub invariants: Vec<CheckedPromise>,
     /// Liveness, and that nothing panics.
-    pub watched: Vec<CheckedPromise>,
+    pub liveness: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,
     /// What was typed, where a command has made it; never saved.

@@ -40,7 +40,7 @@ pub struct ExhaustReport {
     pub exhaustive: bool,
     /// What the recipe promises; counts are of orders.
     pub promises: Vec<PromiseResult>,
-    /// What is always watched.
+    /// The invariants.
     pub invariants: Vec<PromiseResult>,
     /// The first order that broke each promise or invariant where it was owed.
     pub broken: Vec<BrokenOrder>,

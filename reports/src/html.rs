@@ -2,7 +2,7 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `templates/page.html`, `part.html` | the page, and each of its parts; whatever is put into them is escaped by the templates' crate |
+//! | `templates/page.html`, `block.html` | the page, and each of its blocks; whatever is put into them is escaped by the templates' crate |
 //! | `templates/diagram.html`, `herd.html` | pictures |
 //! | `templates/report.css`, `report.js` | the style sheet, and what a page does; both are put into it |
 //! | `layout` | where everything of a diagram stands |
@@ -14,7 +14,7 @@ mod layout;
 pub(crate) use layout::shortened;
 
 use crate::diagram::Diagram;
-use crate::page::{Group, Mood, Page, Part};
+use crate::page::{Block, Group, Mood, Page};
 use crate::sweep::HerdPoint;
 use crate::words::{count, of};
 use askama::Template;
@@ -29,7 +29,7 @@ const SCRIPT: &str = include_str!("../templates/report.js");
 /// How many messages, bars and points all diagrams of a page have together, so that it stays small.
 const ITEMS: usize = 4_500;
 
-/// A page for browsers: the answer first, then each kind of part under a heading. `what` is what it is of.
+/// A page for browsers: the answer first, then each kind of block under a heading. `what` is what it is of.
 pub(crate) fn html(what: &str, page: &Page) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
     let policy = format!(
@@ -40,13 +40,13 @@ pub(crate) fn html(what: &str, page: &Page) -> String {
     );
     let most = ITEMS / diagrams(page).max(1);
     let (mut title, mut answer, mut head, mut main) = (("", ""), ("", String::new()), Vec::new(), Vec::new());
-    for part in page {
-        let shown = Shown { part, most };
-        if let Part::Title(name, about) = part {
+    for block in page {
+        let shown = Shown { block, most };
+        if let Block::Title(name, about) = block {
             title = (name, about);
-        } else if let Part::Answer(verdict, line) = part {
+        } else if let Block::Answer(verdict, line) = block {
             answer = (Mood::from(*verdict).class(), line.words());
-        } else if let Some(place) = heading(part) {
+        } else if let Some(place) = heading(block) {
             main.push((place, shown));
         } else {
             head.push(shown);
@@ -63,25 +63,25 @@ pub(crate) fn html(what: &str, page: &Page) -> String {
     text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}")
 }
 
-/// Where a part stands among the others, and under which heading; nowhere, if it is one of the page's head.
-fn heading(part: &Part) -> Option<(u8, &'static str)> {
-    match part {
-        Part::Card(..) => Some((0, "What broke")),
-        Part::Table(heading, _) => Some((1, heading)),
-        Part::Aside(..) => Some((2, "More")),
-        Part::Herd(_) => Some((3, "Woken together")),
-        Part::Cases(..) => Some((4, "What was reached")),
-        Part::Title(..) | Part::Facts(_) | Part::Line(_) | Part::Blank | Part::Answer(..) => None,
-        Part::Steps(..) | Part::Moments(_) | Part::Told(_) | Part::Command(_) | Part::Diagram(_) => None,
+/// Where a block stands among the others, and under which heading; nowhere, if it is one of the page's head.
+fn heading(block: &Block) -> Option<(u8, &'static str)> {
+    match block {
+        Block::Card(..) => Some((0, "What broke")),
+        Block::Table(heading, _) => Some((1, heading)),
+        Block::Aside(..) => Some((2, "More")),
+        Block::Herd(_) => Some((3, "Woken together")),
+        Block::Cases(..) => Some((4, "What was reached")),
+        Block::Title(..) | Block::Facts(_) | Block::Line(_) | Block::Blank | Block::Answer(..) => None,
+        Block::Steps(..) | Block::Moments(_) | Block::Told(_) | Block::Command(_) | Block::Diagram(_) => None,
     }
 }
 
 fn diagrams(page: &Page) -> usize {
-    let of_part = |part: &Part| match part {
-        Part::Card(_, body) | Part::Aside(_, body) => diagrams(body),
-        other => usize::from(matches!(other, Part::Diagram(_))),
+    let of_block = |block: &Block| match block {
+        Block::Card(_, body) | Block::Aside(_, body) => diagrams(body),
+        other => usize::from(matches!(other, Block::Diagram(_))),
     };
-    page.iter().map(of_part).sum()
+    page.iter().map(of_block).sum()
 }
 
 #[derive(Template)]
@@ -98,16 +98,16 @@ struct Whole<'a> {
 }
 
 #[derive(Template)]
-#[template(path = "part.html")]
+#[template(path = "block.html")]
 struct Shown<'a> {
-    part: &'a Part,
+    block: &'a Block,
     /// How many items a diagram of this page may have.
     most: usize,
 }
 
 impl<'a> Shown<'a> {
-    fn inner(&self, part: &'a Part) -> Shown<'a> {
-        Shown { part, most: self.most }
+    fn inner(&self, block: &'a Block) -> Shown<'a> {
+        Shown { block, most: self.most }
     }
 
     /// A diagram, cut to its share of the page.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`JudgeReport`]'s JSON.
-pub const JUDGE_SCHEMA: &str = "zoocheck-judge/1";
+pub const JUDGE_SCHEMA: &str = "zoocheck-judge/2";
 
 /// Trials × promises: expected, by the model, by chaos.
 ///
@@ -105,7 +105,7 @@ pub struct JudgedPromise {
     /// In how many seeds it was broken where it was owed.
     pub broken: u64,
     /// In how many seeds it was broken only where an assumption did not hold.
-    pub excused: u64,
+    pub broken_as_expected: u64,
     /// The first seed in which it was broken where it was owed.
     pub first_seed: Option<u64>,
     /// The assumptions that did not hold.

@@ -39,7 +39,7 @@ pub struct LiveReport {
     pub happened: Happened,
     /// What the recipe promises, in the trial's order.
     pub promises: Vec<LivePromise>,
-    /// What is always watched, whatever the recipe.
+    /// The invariants, whatever the recipe.
     pub invariants: Vec<LivePromise>,
     /// The znodes that were left when every session had ended. They are removed.
     pub left: Vec<String>,

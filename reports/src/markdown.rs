@@ -1,12 +1,12 @@
 //! Pages as Markdown.
 
-use crate::page::{Cell, Group, Line, Mood, Page, Part, missed};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, missed};
 use std::fmt::Write;
 
 /// A page as Markdown: the answer first, and nothing that only browsers have room for.
 pub(crate) fn markdown(page: &Page) -> String {
-    let answer = page.iter().find_map(|part| {
-        let Part::Answer(answer, line) = part else { return None };
+    let answer = page.iter().find_map(|piece| {
+        let Block::Answer(answer, line) = piece else { return None };
         Some((sign((*answer).into()), words(line)))
     });
     let Some((sign, answer)) = answer else {
@@ -14,45 +14,45 @@ pub(crate) fn markdown(page: &Page) -> String {
     };
     let mut blocks = vec![format!("**{answer}**\n")];
     // What limits the answer follows it.
-    let (limits, others): (Vec<&Part>, Vec<&Part>) =
-        page.iter().partition(|part| matches!(part, Part::Line(line) if line.is_odd()));
-    for part in limits.into_iter().chain(others) {
-        match part {
-            Part::Title(name, _) => blocks.insert(0, format!("### {sign} zoocheck: {}\n", plain(name))),
-            part => blocks.extend(block(part)),
+    let (limits, others): (Vec<&Block>, Vec<&Block>) =
+        page.iter().partition(|piece| matches!(piece, Block::Line(line) if line.is_odd()));
+    for piece in limits.into_iter().chain(others) {
+        match piece {
+            Block::Title(name, _) => blocks.insert(0, format!("### {sign} zoocheck: {}\n", plain(name))),
+            piece => blocks.extend(block(piece)),
         }
     }
     blocks.join("\n")
 }
 
-fn block(part: &Part) -> Option<String> {
-    match part {
-        Part::Title(name, _) => Some(format!("## {}\n", plain(name))),
-        Part::Line(line) => match &line.spans[..] {
+fn block(piece: &Block) -> Option<String> {
+    match piece {
+        Block::Title(name, _) => Some(format!("## {}\n", plain(name))),
+        Block::Line(line) => match &line.spans[..] {
             [(Mood::Strong, command)] => Some(fenced("sh", command)),
             _ => Some(format!("{}\n", words(line))),
         },
-        Part::Table(_, groups) => {
+        Block::Table(_, groups) => {
             let tables: Vec<String> = groups.iter().filter_map(table).collect();
             (!tables.is_empty()).then(|| tables.join("\n"))
         }
-        Part::Cases(cases, _) => {
+        Block::Cases(cases, _) => {
             let missed: Vec<String> = missed(cases).into_iter().map(plain).collect();
             (!missed.is_empty()).then(|| format!("Never reached: {}\n", missed.join(", ")))
         }
-        Part::Card(title, body) => {
+        Block::Card(title, body) => {
             let body: Vec<String> = body.iter().filter_map(block).collect();
             Some(format!("**{}**\n\n{}", words(title), body.join("\n")))
         }
-        Part::Steps(lines, _) | Part::Told(lines) => Some(fenced("", &lines.join("\n"))),
-        Part::Command(command) => Some(fenced("sh", command)),
-        Part::Facts(_)
-        | Part::Blank
-        | Part::Answer(..)
-        | Part::Moments(_)
-        | Part::Diagram(_)
-        | Part::Herd(_)
-        | Part::Aside(..) => None,
+        Block::Steps(lines, _) | Block::Told(lines) => Some(fenced("", &lines.join("\n"))),
+        Block::Command(command) => Some(fenced("sh", command)),
+        Block::Facts(_)
+        | Block::Blank
+        | Block::Answer(..)
+        | Block::Moments(_)
+        | Block::Diagram(_)
+        | Block::Herd(_)
+        | Block::Aside(..) => None,
     }
 }
 

@@ -171,8 +171,8 @@ impl SweepReport {
         self.confidence = Confidence::of(self.all(), self.seeds.count);
         self.answer = Answer::of(&self.promises, &self.invariants);
         let covered = self.until_covered.as_ref().is_none_or(|until| until.covered);
-        let astray = self.regressions.iter().any(|case| case.astray.is_some());
-        if self.answer == Answer::Held && !(self.is_complete() && covered && !astray) {
+        let replay_error = self.regressions.iter().any(|case| case.replay_error.is_some());
+        if self.answer == Answer::Held && !(self.is_complete() && covered && !replay_error) {
             self.answer = Answer::Undecided;
         }
         if self.regressions.iter().any(|case| case.broken.is_some()) {

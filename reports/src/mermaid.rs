@@ -59,7 +59,7 @@ fn active(bar: &Bar, piece: &Diagram) -> Vec<Line> {
 
 fn note(point: &Point, piece: &Diagram) -> Line {
     let sign = match point.kind {
-        PointKind::Says | PointKind::Is => "",
+        PointKind::Observed | PointKind::Is => "",
         PointKind::Fault => "fault: ",
         PointKind::Broken => "BROKEN ",
         PointKind::Expected => "BROKEN AS EXPECTED ",

@@ -74,7 +74,7 @@ pub struct MutationResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Killed {
-    /// A promise, or what is watched whatever the recipe promises.
+    /// A promise, or an invariant.
     pub promise: String,
     /// Under which seed.
     pub seed: Option<u64>,

@@ -6,10 +6,10 @@ use crate::sweep::{HerdPoint, Reached};
 use crate::verdict::{Answer, Verdict};
 
 /// What is on a page, in the order in which text has it.
-pub type Page = Vec<Part>;
+pub type Page = Vec<Block>;
 
-/// A piece of a page.
-pub enum Part {
+/// A block of a page.
+pub enum Block {
     /// What it is about, in a word and in a sentence.
     Title(String, String),
     /// What was run: a page for browsers hides it, and a summary leaves it out.
@@ -128,15 +128,15 @@ impl<T: Into<String>> From<T> for Line {
     }
 }
 
-impl From<Line> for Part {
-    fn from(line: Line) -> Part {
-        Part::Line(line)
+impl From<Line> for Block {
+    fn from(line: Line) -> Block {
+        Block::Line(line)
     }
 }
 
 /// The answer of the whole.
-pub(crate) fn answer(answer: Answer, words: impl Into<String>) -> Part {
-    Part::Answer(answer, Line::new(answer, words))
+pub(crate) fn answer(answer: Answer, words: impl Into<String>) -> Block {
+    Block::Answer(answer, Line::new(answer, words))
 }
 
 /// The cases that were not reached.
@@ -145,8 +145,8 @@ pub(crate) fn missed(cases: &[Reached]) -> Vec<&str> {
 }
 
 /// A line below a heading.
-pub(crate) fn below(words: impl Into<Line>) -> Part {
-    Part::Line(words.into().indent(2).wrapped(4))
+pub(crate) fn below(words: impl Into<Line>) -> Block {
+    Block::Line(words.into().indent(2).wrapped(4))
 }
 
 /// Rows of a table under their own heads; all columns of a table agree.

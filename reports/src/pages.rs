@@ -29,7 +29,7 @@ pub use sweep::sweep_brief;
 
 use crate::PromiseResult;
 use crate::cause::Cause;
-use crate::page::{Cell, Group, Line, Mood, Part, below};
+use crate::page::{Block, Cell, Group, Line, Mood, below};
 use crate::verdict::{CatalogueNote, Verdict};
 use crate::words::{count, of, thousandths};
 
@@ -39,7 +39,7 @@ fn failed(assumptions: &[String]) -> String {
 }
 
 /// The same of a promise, below its table.
-fn excuse(name: &str, assumptions: &[String]) -> Option<Line> {
+fn assumption_note(name: &str, assumptions: &[String]) -> Option<Line> {
     let line = || format!("{name} as expected: {}", failed(assumptions));
     (!assumptions.is_empty()).then(|| Line::from(line()).indent(2).wrapped(4))
 }
@@ -50,7 +50,7 @@ fn verdicts(
     invariants: &[PromiseResult],
     all: u64,
     words: &dyn Fn(&PromiseResult) -> String,
-) -> Part {
+) -> Block {
     let group = |head, results: &[&PromiseResult]| {
         let row = |result: &&PromiseResult| {
             let mut verdict = Cell::new(result.verdict, words(result));
@@ -59,17 +59,18 @@ fn verdicts(
             vec![Cell::from(&result.name).about(&result.about), verdict, count(result.tested).into()]
         };
         let mut group = Group::new([head, "verdict", "tested"], results.iter().map(row).collect());
-        group.notes = results.iter().filter_map(|result| excuse(&result.name, &result.assumptions)).collect();
+        group.notes =
+            results.iter().filter_map(|result| assumption_note(&result.name, &result.assumptions)).collect();
         group
     };
     let owed = group("promise", &promises.iter().collect::<Vec<_>>());
     let is_broken =
         |result: &PromiseResult| matches!(result.verdict, Verdict::Broken | Verdict::BrokenAsExpected);
     let (broken, others): (Vec<_>, Vec<_>) = invariants.iter().partition(|result| is_broken(result));
-    let mut watched = group("always watched", &others);
-    watched.aside = true;
-    let broken = (!broken.is_empty()).then(|| group("always watched, and broken", &broken));
-    Part::Table("Verdicts", std::iter::once(owed).chain(broken).chain([watched]).collect())
+    let mut kept = group("invariants", &others);
+    kept.aside = true;
+    let broken = (!broken.is_empty()).then(|| group("invariants, broken", &broken));
+    Block::Table("Verdicts", std::iter::once(owed).chain(broken).chain([kept]).collect())
 }
 
 /// The verdict of a promise over so many seeds or orders, in words.
@@ -106,24 +107,24 @@ fn broken(promise: &str, owed: bool) -> Line {
 }
 
 /// What happened, line by line.
-fn what(text: &str) -> impl Iterator<Item = Part> {
+fn what(text: &str) -> impl Iterator<Item = Block> {
     text.lines().map(below)
 }
 
 /// The same behind an arrow.
-fn end(text: &str) -> impl Iterator<Item = Part> {
+fn end(text: &str) -> impl Iterator<Item = Block> {
     text.lines().map(|line| Line::from(format!("=> {line}")).indent(2).into())
 }
 
 /// The sentences, and then the moments that matter.
-fn why(cause: &Cause) -> impl Iterator<Item = Part> {
-    let moments = [Part::Blank, Part::Moments(cause.moments.clone())];
+fn why(cause: &Cause) -> impl Iterator<Item = Block> {
+    let moments = [Block::Blank, Block::Moments(cause.moments.clone())];
     let no_return = cause.no_return.iter().map(|it| below(it.to_string()));
     cause.why.iter().map(|sentence| below(sentence.as_str())).chain(no_return).chain(moments)
 }
 
 /// How it compares with the catalogue: odd, if it is not as that says.
-fn known(note: Option<CatalogueNote<'_>>) -> Option<Part> {
+fn known(note: Option<CatalogueNote<'_>>) -> Option<Block> {
     let mood = match note.as_ref()? {
         CatalogueNote::AsCatalogued(_) => Mood::Plain,
         CatalogueNote::Other(_) | CatalogueNote::NotSeen(_) => Mood::Odd,

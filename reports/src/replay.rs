@@ -41,7 +41,7 @@ pub struct ReplayReport {
     pub steps: u64,
     /// What the recipe promises; `broken` and `expected` count 1 at most.
     pub promises: Vec<PromiseResult>,
-    /// What is always watched.
+    /// The invariants.
     pub invariants: Vec<PromiseResult>,
     /// The interesting cases.
     pub sometimes: Vec<Reached>,

@@ -77,12 +77,12 @@ impl From<&SweepReport> for Suite {
 }
 
 fn regressed(recipe: &str, case: &Regression) -> Case {
-    let outcome = match (&case.broken, &case.astray) {
+    let outcome = match (&case.broken, &case.replay_error) {
         (Some(it), _) => Outcome::Broken {
             how: format!("breaks {}", it.promise),
             what: format!("{}\n{}", it.what, it.replay),
         },
-        (None, Some(astray)) => Outcome::Skipped(astray.clone()),
+        (None, Some(replay_error)) => Outcome::Skipped(replay_error.clone()),
         (None, None) => Outcome::Passed,
     };
     Case::new(format!("{recipe}.regressions"), &case.file, outcome)
@@ -104,10 +104,10 @@ fn swept(report: &SweepReport, class: &str, result: &PromiseResult) -> Case {
             }
         }
     };
-    let excused = result.verdict == Verdict::BrokenAsExpected;
+    let is_expected = result.verdict == Verdict::BrokenAsExpected;
     let why =
         || format!("broken as expected {}: {}", in_seeds(result.expected), result.assumptions.join(", "));
-    Case { aside: excused.then(why), ..Case::new(class, &result.name, outcome) }
+    Case { aside: is_expected.then(why), ..Case::new(class, &result.name, outcome) }
 }
 
 /// What is not judged on a live ensemble is skipped, as what was never put to the test.
@@ -138,10 +138,13 @@ impl Suite {
 
 fn in_real_time(name: &str, promises: &[LivePromise], invariants: &[LivePromise]) -> Vec<Case> {
     let case = |class: &str, result: &LivePromise| {
-        let excused = result.verdict == Some(Verdict::BrokenAsExpected);
+        let is_expected = result.verdict == Some(Verdict::BrokenAsExpected);
         let why =
             || format!("broken as expected {} times: {}", result.expected, result.assumptions.join(", "));
-        Case { aside: excused.then(why), ..Case::new(format!("{name}.{class}"), &result.name, seen(result)) }
+        Case {
+            aside: is_expected.then(why),
+            ..Case::new(format!("{name}.{class}"), &result.name, seen(result))
+        }
     };
     let promises = promises.iter().map(|result| case("promises", result));
     promises.chain(invariants.iter().map(|result| case("invariants", result))).collect()
@@ -173,7 +176,7 @@ impl From<&CheckReport> for Suite {
         let command = report.command.clone().map(|command| ("command", command));
         let properties = std::iter::once(("recipe", report.recipe.clone())).chain(command).collect();
         let undecided = (report.verdict.answer() == Answer::Undecided).then(|| check_answer(report));
-        let cases = search.cases(&[("promises", &report.promises), ("invariants", &report.watched)]);
+        let cases = search.cases(&[("promises", &report.promises), ("invariants", &report.invariants)]);
         let (title, time) = (format!("check {}", report.what), time(report.wall_seconds));
         Suite { title, properties, time, broken: "broken", cases, undecided }
     }
@@ -192,7 +195,7 @@ impl From<&EnsembleReport> for Suite {
         let command = report.command.clone().map(|command| ("command", command));
         let properties = std::iter::once(("level", report.level.clone())).chain(command).collect();
         let undecided = (report.verdict.answer() == Answer::Undecided).then(|| ensemble_answer(report));
-        let cases = search.cases(&[("invariants", &report.invariants), ("watched", &report.watched)]);
+        let cases = search.cases(&[("invariants", &report.invariants), ("liveness", &report.liveness)]);
         let (title, time) = ("check ensemble".into(), time(report.wall_seconds));
         Suite { title, properties, time, broken: "broken", cases, undecided }
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The version of [`SweepReport`]'s JSON.
-pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/2";
+pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/3";
 
 /// What came of a sweep.
 ///
@@ -61,7 +61,7 @@ pub struct SweepReport {
     pub confidence: Confidence,
     /// What the recipe promises, in the trial's order.
     pub promises: Vec<PromiseResult>,
-    /// What is always watched, whatever the recipe.
+    /// The invariants, whatever the recipe.
     pub invariants: Vec<PromiseResult>,
     /// The interesting cases, and in how many seeds they were reached.
     pub sometimes: Vec<Reached>,
@@ -213,7 +213,7 @@ pub struct Regression {
     /// How that broke again, or else whatever broke where it was owed.
     pub broken: Option<Failure>,
     /// Why it could not be run to its end, so that nothing is known.
-    pub astray: Option<String>,
+    pub replay_error: Option<String>,
 }
 
 impl SweepReport {

@@ -1,7 +1,7 @@
 //! Pages as text.
 
 use crate::cause::{Mark, Moment};
-use crate::page::{Cell, Group, Line, Mood, Page, Part, below, missed};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, below, missed};
 use crate::sweep::Reached;
 use crate::words::{broken, of, seconds, wrapped};
 use anstyle::{AnsiColor, Style};
@@ -41,30 +41,30 @@ impl Paint {
 /// A page as text.
 pub(crate) fn text(page: &Page, paint: Paint) -> String {
     let mut out = String::new();
-    page.iter().for_each(|part| show(&mut out, part, paint));
+    page.iter().for_each(|block| show(&mut out, block, paint));
     out
 }
 
-fn show(out: &mut String, part: &Part, paint: Paint) {
-    match part {
-        Part::Title(name, about) => {
+fn show(out: &mut String, block: &Block, paint: Paint) {
+    match block {
+        Block::Title(name, about) => {
             let line = Line::new(Mood::Strong, name).then(Mood::Plain, format!(": {about}"));
             show_line(out, &line.wrapped(4), paint);
         }
-        Part::Line(line) | Part::Answer(_, line) => show_line(out, line, paint),
-        Part::Facts(facts) => facts.iter().for_each(|fact| show(out, &below(fact.as_str()), paint)),
-        Part::Blank => out.push('\n'),
-        Part::Table(_, groups) => show_groups(out, groups, paint),
-        Part::Cases(cases, seeds) => show_cases(out, cases, seeds.is_some(), paint),
-        Part::Card(title, body) => {
+        Block::Line(line) | Block::Answer(_, line) => show_line(out, line, paint),
+        Block::Facts(facts) => facts.iter().for_each(|fact| show(out, &below(fact.as_str()), paint)),
+        Block::Blank => out.push('\n'),
+        Block::Table(_, groups) => show_groups(out, groups, paint),
+        Block::Cases(cases, seeds) => show_cases(out, cases, seeds.is_some(), paint),
+        Block::Card(title, body) => {
             out.push('\n');
             show_line(out, title, paint);
-            body.iter().for_each(|part| show(out, part, paint));
+            body.iter().for_each(|block| show(out, block, paint));
         }
-        Part::Steps(steps, matters) => show_steps(out, steps, matters),
-        Part::Moments(moments) => show_moments(out, moments, paint),
-        Part::Told(lines) => lines.iter().for_each(|line| out.extend([line, "\n"])),
-        Part::Command(_) | Part::Diagram(_) | Part::Herd(_) | Part::Aside(..) => {}
+        Block::Steps(steps, matters) => show_steps(out, steps, matters),
+        Block::Moments(moments) => show_moments(out, moments, paint),
+        Block::Told(lines) => lines.iter().for_each(|line| out.extend([line, "\n"])),
+        Block::Command(_) | Block::Diagram(_) | Block::Herd(_) | Block::Aside(..) => {}
     }
 }
 

@@ -20,7 +20,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict that follows from how often a promise was broken, excused and tested.
+    /// The verdict that follows from how often a promise was broken, broken as expected, and tested.
     pub fn of(broken: u64, expected: u64, tested: u64) -> Verdict {
         match (broken, expected, tested) {
             (1.., _, _) => Verdict::Broken,

@@ -7,7 +7,7 @@ const set = (node, values) => Object.entries(values).forEach(([name, value]) => 
 class Diagram {
   constructor(figure) {
     const all = (selector) => [...figure.querySelectorAll(selector)];
-    Object.assign(this, { figure, stage: figure.querySelector(".stage"), body: figure.querySelector("svg.body") });
+    Object.assign(this, { figure, pane: figure.querySelector(".pane"), body: figure.querySelector("svg.body") });
     Object.assign(this, { head: figure.querySelector("svg.head"), said: figure.querySelector(".said") });
     this.height = Number(this.body.dataset.height);
     this.gutter = Number(this.body.dataset.gutter);
@@ -31,12 +31,12 @@ class Diagram {
     this.listen(all);
     this.lay();
     // Without them it opens at its end, where something broke.
-    if (!this.folded) this.stage.scrollTop = this.stage.scrollHeight;
-    new ResizeObserver(() => this.lay()).observe(this.stage);
+    if (!this.folded) this.pane.scrollTop = this.pane.scrollHeight;
+    new ResizeObserver(() => this.lay()).observe(this.pane);
     // The words begin where the first line stands that says why.
     const told = figure.querySelector(".told"), first = this.words.find(({ node }) => node.matches(".cause"))?.node;
     told.addEventListener("toggle", () => { if (first) first.parentElement.scrollTop = first.offsetTop - first.parentElement.offsetTop; });
-    told.open = this.stage.clientWidth < 700;
+    told.open = this.pane.clientWidth < 700;
   }
 
   listen(all) {
@@ -60,7 +60,7 @@ class Diagram {
       this.lay();
     });
     const keys = { "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.whole, n: () => this.go(1), p: () => this.go(-1), b: deeds.broken, w: deeds.why, Enter: () => this.next(), Escape: () => this.choose(-1) };
-    this.stage.addEventListener("keydown", (event) => {
+    this.pane.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
       event.preventDefault();
       keys[event.key]();
@@ -97,17 +97,17 @@ class Diagram {
   }
 
   scale(factor) {
-    const middle = (this.stage.scrollTop + this.stage.clientHeight / 2) / this.body.clientHeight;
+    const middle = (this.pane.scrollTop + this.pane.clientHeight / 2) / this.body.clientHeight;
     this.zoom = Math.min(8, Math.max(0.25, this.zoom * factor));
     this.lay();
-    this.stage.scrollTop = middle * this.body.clientHeight - this.stage.clientHeight / 2;
+    this.pane.scrollTop = middle * this.body.clientHeight - this.pane.clientHeight / 2;
   }
 
   // Only the lines that say why, and what goes to them and from them; or the whole.
   fold(folded) {
     this.folded = folded && this.why.length > 1;
     this.lay();
-    this.stage.scrollTop = this.folded ? 0 : (this.why[0]?.top ?? Infinity) - 50;
+    this.pane.scrollTop = this.folded ? 0 : (this.why[0]?.top ?? Infinity) - 50;
   }
 
   whole() {
@@ -158,7 +158,7 @@ class Diagram {
     node.classList.add("on");
     this.cursor.setAttribute("y", top - 9);
     this.said.textContent = [...this.words[nth].node.children].map((part) => part.textContent).join(" ");
-    if (moves) this.stage.scrollTop = top - this.stage.clientHeight / 2;
+    if (moves) this.pane.scrollTop = top - this.pane.clientHeight / 2;
   }
 
   // A message is near a line if it begins or ends there, a few rows above at most.
@@ -180,7 +180,7 @@ class Diagram {
 
   // Rows that nothing is left in close up; the columns share the room there is.
   lay() {
-    const width = this.stage.clientWidth, wide = width >= 700;
+    const width = this.pane.clientWidth, wide = width >= 700;
     const gutter = wide ? this.gutter : 58;
     // What is not displayed has no length yet.
     if (wide && this.longest === 0) this.longest = Math.max(0, ...this.points.map((point) => point.node.querySelector(".w").getComputedTextLength()));
@@ -235,7 +235,7 @@ class Diagram {
     // Folded, there is room for words on a phone as well, below their line.
     text.classList.toggle("off", !wide && !this.folded);
     set(text, { x: wide ? words : 6, y: wide ? 4 : 20 });
-    this.fit(item, text, wide ? this.room : this.stage.clientWidth - 14);
+    this.fit(item, text, wide ? this.room : this.pane.clientWidth - 14);
   }
 
   // As much of the words as there is room for.

@@ -61,7 +61,7 @@ fn report() -> DriveReport {
 }
 
 #[test]
-fn a_stranger_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
+fn a_newcomer_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
     let text = report().text(Paint::PLAIN);
     let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let found = squeeze(&text);
@@ -70,7 +70,7 @@ fn a_stranger_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
         "in real time, which is not deterministic: a seed draws the faults, and may come out otherwise",
         "5 clients × 2 rounds, 3 servers, session timeout 1,500 ms, faults for 15 s a seed",
         "fifo not judged on a live ensemble not counted",
-        "always watched at the servers: 1 held, 0 broken, 1 never put to the test",
+        "invariants at the servers: 1 held, 0 broken, 1 never put to the test",
         "=> p0 & p1 are <inside>",
         "seed 7 broke exclusion; tried again 2 times, broken 1 time zoocheck drive --seeds 7..8",
         "the last lines of a program that failed: p1: Traceback",

@@ -14,7 +14,7 @@ fn promise(name: &str, expected: Expected, model: Verdict, chaos: Verdict) -> Ju
         steps: (model == Verdict::Broken).then_some(11),
         chaos,
         broken,
-        excused: if chaos == Verdict::BrokenAsExpected { 4 } else { 0 },
+        broken_as_expected: if chaos == Verdict::BrokenAsExpected { 4 } else { 0 },
         first_seed: (broken > 0).then_some(3),
         assumptions: vec!["nobody sleeps".into()],
     }
@@ -31,8 +31,8 @@ fn report() -> JudgeReport {
         restarts: 0,
         lag: 0,
         admin: 0,
-        lying_syncs: true,
-        false_ends: true,
+        stale_syncs: true,
+        false_expiries: true,
     };
     let right = JudgedTrial {
         name: "lock".into(),
@@ -94,7 +94,7 @@ fn row(text: &str, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_stranger_can_read_a_judgement() {
+fn a_newcomer_can_read_a_judgement() {
     let text = judge_by_promises(&report(), Paint::PLAIN);
     assert_eq!(row(&text, "lock"), ["lock", "holds", "holds (1,234 states, depth 9)", "held", "agree"]);
     let known = ["S-070 breaks no-waiter-stuck", "broken in 11 steps", "20 of 200 seeds (10.0 %)", "agree"];

@@ -311,7 +311,7 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
         steps,
         wall_seconds: 1.5,
         invariants: vec![checked("Agreement", Some(path)), checked("Integrity", None)],
-        watched: Vec::new(),
+        liveness: Vec::new(),
         sometimes: vec![Reached { name: "a leader is deposed".into(), seeds: 0, times: 0 }],
     };
     let page = report.html();

@@ -26,7 +26,7 @@ fn replay() -> ReplayReport {
         violations: Vec::new(),
         cause: None,
         timeline: Vec::new(),
-        trace: vec!["0.000s p0 Says hello".into()],
+        trace: vec!["0.000s p0 Observed hello".into()],
     }
 }
 
@@ -34,11 +34,11 @@ fn replay() -> ReplayReport {
 fn a_replay_shows_the_lines_before_the_first_break_and_says_how_many_it_leaves_out() {
     let mut report = replay();
     let before = (0..100).map(|at| moment(at, Mark::Event, &format!("step {at}.")));
-    let excused = moment(50, Mark::Expected, "effects: late");
+    let broken_as_expected = moment(50, Mark::Expected, "effects: late");
     let fault = moment(99, Mark::Fault, "the server sneezes");
     let broken = moment(100, Mark::Broken, "exclusion: two are inside");
     let after = (101..111).map(|at| moment(at, Mark::Event, "after"));
-    report.timeline = before.chain([excused, fault, broken]).chain(after).collect();
+    report.timeline = before.chain([broken_as_expected, fault, broken]).chain(after).collect();
     let text = replay_text(&report, Paint::PLAIN, Lines::Last(4));
     let expected = "
 … 99 lines left out; --lines all shows them, --trace everything
@@ -52,7 +52,7 @@ fn a_replay_shows_the_lines_before_the_first_break_and_says_how_many_it_leaves_o
     let whole = replay_text(&report, Paint::PLAIN, Lines::All);
     assert!(whole.contains("step 0.") && whole.contains("after") && !whole.contains("left out"), "{whole}");
     let raw = replay_text(&report, Paint::PLAIN, Lines::Trace);
-    assert!(raw.contains("0.000s p0 Says hello") && !raw.contains("step 0."), "{raw}");
+    assert!(raw.contains("0.000s p0 Observed hello") && !raw.contains("step 0."), "{raw}");
     // Where nothing broke, the end is what there is to see; where only an assumption failed, that.
     report.timeline.retain(|moment| moment.mark != Mark::Broken);
     assert!(replay_text(&report, Paint::PLAIN, Lines::Last(1)).contains("BROKEN AS EXPECTED effects"));

@@ -121,7 +121,7 @@ fn replay() -> ReplayReport {
         }],
         cause: None,
         timeline: vec![moment(1, Mark::Event, "says hello"), moment(2, Mark::Broken, "two are inside")],
-        trace: vec!["0.000s p0 Says hello".into()],
+        trace: vec!["0.000s p0 Observed hello".into()],
     }
 }
 
@@ -152,8 +152,8 @@ fn check() -> CheckReport {
             restarts: 0,
             admin: 0,
             lag: 0,
-            lying_syncs: false,
-            false_ends: false,
+            stale_syncs: false,
+            false_expiries: false,
         },
         how: How {
             engine: "own".into(),
@@ -188,7 +188,7 @@ fn check() -> CheckReport {
         steps: path.steps.clone(),
         wall_seconds: 0.1,
         promises: vec![broken(path)],
-        watched: Vec::new(),
+        invariants: Vec::new(),
         sometimes: Vec::new(),
     }
 }
@@ -236,7 +236,7 @@ fn ensemble() -> EnsembleReport {
         steps,
         wall_seconds: 0.1,
         invariants: promises,
-        watched: Vec::new(),
+        liveness: Vec::new(),
         sometimes: Vec::new(),
     }
 }
@@ -254,8 +254,8 @@ fn beside_an_invariant_that_broke_a_page_hides_those_that_held() {
     report.invariants =
         vec![result("agreement", 0, 0, 9), result("no-spin", 2, 0, 9), result("order", 0, 0, 9)];
     let html = report.html();
-    assert!(html.contains("<summary>always watched: all 2 of them held"), "{html}");
-    let (shown, hidden) = html.split_once("<summary>always watched").expect("it is there");
+    assert!(html.contains("<summary>invariants: all 2 of them held"), "{html}");
+    let (shown, hidden) = html.split_once("<summary>invariants").expect("it is there");
     assert!(shown.contains("no-spin") && hidden.contains("agreement"));
     assert!(!shown.contains("agreement"));
 }
@@ -496,7 +496,7 @@ fn junit_has_a_case_for_every_promise() {
 }
 
 #[test]
-fn a_stranger_can_read_a_sweep() {
+fn a_newcomer_can_read_a_sweep() {
     let expected = "\
 lock/simple: One ephemeral znode.
   2 clients
@@ -539,7 +539,7 @@ fn what_was_never_put_to_the_test_is_not_called_held_in_any_text() {
 }
 
 #[test]
-fn a_stranger_can_read_a_live_run() {
+fn a_newcomer_can_read_a_live_run() {
     let text = live().text(Paint::PLAIN);
     let expected = "\
 lock/simple: One ephemeral znode.
@@ -553,8 +553,8 @@ herd       not judged on a live ensemble  not counted
 stuck      never put to the test        0
   effects as expected: the assumption failed that nobody sleeps
 
-always watched  verdict  tested
-no-panic        held     3
+invariants  verdict  tested
+no-panic    held     3
 
 exclusion: broken
   The exclusion promise.

@@ -2,8 +2,8 @@
 
 mod ladder;
 
+use crate::catalogue::{assumption, catalogued};
 use crate::story::cause::Cause;
-use crate::zoo::{assumption, catalogued};
 use crate::{BadInput, draw, story};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) fn default_config(about: &About) -> CheckConfig {
 /// Only the simulator of time can show code another one.
 #[cfg(feature = "run")]
 fn other_time() -> Option<zk_model::OtherTime> {
-    Some(zk_model::OtherTime(zk_world::in_other_time))
+    Some(zk_model::OtherTime(zk_simulator::in_other_time))
 }
 
 #[cfg(not(feature = "run"))]
@@ -87,12 +87,12 @@ pub(crate) fn drawn(check: &Check, clients: u8) -> Vec<DrawnPath> {
         Some((result.name.to_string(), owed, diagram))
     };
     let paths = check.promises.iter().flat_map(|result| {
-        [draw(result, true, &result.broken), draw(result, false, &result.excused)].into_iter().flatten()
+        [draw(result, true, &result.broken), draw(result, false, &result.expected)].into_iter().flatten()
     });
     paths.take(SweepReport::DRAWN).collect()
 }
 
-/// `owed` are the names of the trial's own promises; whatever else the check has is watched by the search itself.
+/// `owed` are the names of the trial's own promises; all others are invariants of the search itself.
 fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check: &Check) -> CheckReport {
     let untested = untested(owed, config, check);
     let (verdict, promise, ran_out) = match &check.verdict {
@@ -112,7 +112,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
     };
     let broken = check.promises.iter().find(|result| Some(result.name) == promise.as_deref());
     let steps = broken.and_then(|result| result.broken.as_ref()).map(|path| path.steps.clone());
-    let (promises, watched): (Vec<_>, Vec<_>) =
+    let (promises, invariants): (Vec<_>, Vec<_>) =
         check.promises.iter().partition(|result| owed.contains(&result.name));
     let sometimes = check.sometimes.iter();
     CheckReport {
@@ -150,7 +150,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
             .into_iter()
             .map(|result| promise_report(result, config, config.engine == Engine::Own))
             .collect(),
-        watched: watched.into_iter().map(|result| watched_report(result, config)).collect(),
+        invariants: invariants.into_iter().map(|result| invariant_report(result, config)).collect(),
         sometimes: sometimes
             .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
             .collect(),
@@ -179,8 +179,8 @@ fn bounds(config: &CheckConfig) -> ReportedBounds {
         restarts: b.restarts,
         admin: b.admin,
         lag: b.lag,
-        lying_syncs: config.lying_syncs && b.lag > 0,
-        false_ends: config.false_ends,
+        stale_syncs: config.stale_syncs && b.lag > 0,
+        false_expiries: config.false_expiries,
     }
 }
 
@@ -216,7 +216,7 @@ fn how(about: &About, config: &CheckConfig) -> How {
 }
 
 fn became(result: &PromiseReport) -> Became {
-    Became::of(result.broken.is_some().into(), result.excused.is_some().into(), result.tested)
+    Became::of(result.broken.is_some().into(), result.expected.is_some().into(), result.tested)
 }
 
 /// `counted` says whether the search counts how often a promise is put to the test, and not only whether it is.
@@ -230,12 +230,12 @@ fn promise_report(result: &PromiseReport, config: &CheckConfig, counted: bool) -
         tested: (counted && result.unchecked.is_none()).then_some(result.tested),
         partly: result.unchecked.clone().filter(|_| result.tested > 0),
         broken: path(&result.broken),
-        expected: path(&result.excused),
+        expected: path(&result.expected),
     }
 }
 
-/// What the search watches whatever the recipe has no tests to count: it holds, unless it was not looked for.
-fn watched_report(result: &PromiseReport, config: &CheckConfig) -> CheckedPromise {
+/// An invariant of the search has no tests to count: it holds, unless it was not looked for.
+fn invariant_report(result: &PromiseReport, config: &CheckConfig) -> CheckedPromise {
     let tested = result.tested.max(result.unchecked.is_none().into());
     promise_report(&PromiseReport { tested, ..result.clone() }, config, false)
 }
@@ -251,7 +251,7 @@ fn path(promise: &str, example: &Counterexample, clients: u8) -> Path {
         matters: matters.collect(),
         inevitable_from: example.inevitable_from.map(|step| step as u32),
         what: example.what.clone(),
-        assumption: example.excuse.map(|excuse| assumption(excuse).into()),
+        assumption: example.violated_assumption.map(|violated| assumption(violated).into()),
         steps: example.steps.clone(),
     }
 }
@@ -285,14 +285,14 @@ mod tests {
     fn promise(name: &'static str, tested: u64, steps: Option<&[&str]>) -> PromiseReport {
         let broken = steps.map(|steps| Counterexample {
             what: "two inside".into(),
-            excuse: None,
+            violated_assumption: None,
             steps: steps.iter().map(|step| step.to_string()).collect(),
             inevitable_from: None,
             scenes: Vec::new(),
-            course: Vec::new(),
+            script: Vec::new(),
             guids_fall: false,
         });
-        PromiseReport { name, tested, broken, excused: None, unchecked: None }
+        PromiseReport { name, tested, broken, expected: None, unchecked: None }
     }
 
     fn check(verdict: Verdict, promises: Vec<PromiseReport>) -> Check {
@@ -363,10 +363,10 @@ mod tests {
         let verdict = Verdict::Violated { promise: "no-spin".into(), steps: 1 };
         let report =
             found(verdict, vec![promise("exclusion", 7, None), promise("no-spin", 0, Some(&["p0 spins"]))]);
-        assert_eq!((report.promises.len(), report.watched.len()), (1, 1));
+        assert_eq!((report.promises.len(), report.invariants.len()), (1, 1));
         assert_eq!(report.steps, ["p0 spins"]);
         let text = report.to_string();
-        assert!(text.contains("always watched: no-spin BROKEN"), "{text}");
+        assert!(text.contains("invariants: no-spin BROKEN"), "{text}");
         assert!(text.contains("not as catalogued: S-000"), "{text}");
     }
 
@@ -375,9 +375,9 @@ mod tests {
         let livelock =
             PromiseReport { unchecked: Some("a reason".into()), ..promise("no-livelock", 0, None) };
         let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), livelock]);
-        assert_eq!(report.watched[0].verdict, Became::NeverTested);
+        assert_eq!(report.invariants[0].verdict, Became::NeverTested);
         let text = report.to_string();
-        assert!(text.contains("always watched: no-livelock not checked"), "{text}");
+        assert!(text.contains("invariants: no-livelock not checked"), "{text}");
     }
 
     #[test]

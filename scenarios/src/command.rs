@@ -9,7 +9,7 @@ use crate::bad_input::did_you_mean;
 use crate::ensemble::EnsembleArguments;
 use crate::output::{paint, print, show};
 use crate::progress::Progress;
-use crate::{Answer, BadInput, Zoo, check, list};
+use crate::{Answer, BadInput, Catalogue, check, list};
 #[cfg(feature = "run")]
 use arguments::ScenarioKind;
 use arguments::{Arguments, CheckArguments, CheckKind, CheckOutputs, Command};
@@ -29,9 +29,9 @@ use zk_trials::trial::Trial;
 const BAD_INPUT: u8 = 2;
 
 /// Does what a command line asks for.
-pub(crate) fn main(zoo: &Zoo, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub(crate) fn main(catalogue: &Catalogue, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = parse(arguments).and_then(|parsed| match parsed {
-        Some(arguments) => run(zoo, arguments.command),
+        Some(arguments) => run(catalogue, arguments.command),
         None => Ok(Answer::Held),
     });
     match done {
@@ -91,34 +91,34 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
     }
 }
 
-fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
+fn run(catalogue: &Catalogue, command: Command) -> Result<Answer, BadInput> {
     match command {
         Command::List { what, format } => {
-            let only = what.map(|what| named(zoo, &what, &[])).transpose()?;
-            list::list(zoo, only.as_ref(), format)
+            let only = what.map(|what| named(catalogue, &what, &[])).transpose()?;
+            list::list(catalogue, only.as_ref(), format)
         }
-        Command::Explain { defect } => crate::explain::explain(zoo, &defect),
-        Command::New(arguments) => crate::new::new(zoo, &arguments),
+        Command::Explain { defect } => crate::explain::explain(catalogue, &defect),
+        Command::New(arguments) => crate::new::new(catalogue, &arguments),
         #[cfg(feature = "run")]
-        Command::Run(arguments) => sweeps::run(zoo, &arguments),
+        Command::Run(arguments) => sweeps::run(catalogue, &arguments),
         #[cfg(feature = "run")]
         Command::Report(arguments) => sweeps::report(&arguments),
         #[cfg(feature = "run")]
-        Command::Replay(arguments) => chaos::replay(zoo, &arguments),
+        Command::Replay(arguments) => chaos::replay(catalogue, &arguments),
         #[cfg(feature = "run")]
-        Command::Shrink(arguments) => chaos::shrink(zoo, &arguments),
+        Command::Shrink(arguments) => chaos::shrink(catalogue, &arguments),
         #[cfg(feature = "run")]
         Command::Fuzz(arguments) => crate::fuzz::fuzz(&arguments),
         #[cfg(feature = "run")]
-        Command::Judge(arguments) => chaos::judge(zoo, &arguments),
+        Command::Judge(arguments) => chaos::judge(catalogue, &arguments),
         #[cfg(feature = "run")]
-        Command::Compare(arguments) => chaos::compare(zoo, &arguments),
+        Command::Compare(arguments) => chaos::compare(catalogue, &arguments),
         #[cfg(feature = "run")]
-        Command::Mutate(arguments) => chaos::mutate(zoo, &arguments),
+        Command::Mutate(arguments) => chaos::mutate(catalogue, &arguments),
         #[cfg(feature = "run")]
-        Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),
+        Command::Mutants(arguments) => chaos::mutants(catalogue, &arguments),
         Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
-        Command::Check { kind: None, check: Some(check), outputs } => checked(zoo, &check, &outputs),
+        Command::Check { kind: None, check: Some(check), outputs } => checked(catalogue, &check, &outputs),
         Command::Completions { shell } => completions(shell),
         Command::Manual { command } => manual::manual(&command),
         #[cfg(feature = "run")]
@@ -134,7 +134,7 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
             Err(BadInput::new("check: say what: a recipe, a variant, a scenario file, or ensemble"))
         }
         Command::Explore { check, listen } => {
-            let (trial, config) = configured(zoo, &check)?;
+            let (trial, config) = configured(catalogue, &check)?;
             check::explore(&trial, &config, listen)?;
             Ok(Answer::Held)
         }
@@ -156,7 +156,7 @@ fn typed() -> String {
         match word.as_str() {
             "--report" => drop(arguments.next()),
             word if word.starts_with("--report=") => {}
-            word => words.push(crate::zoo::shell_word(word)),
+            word => words.push(crate::catalogue::shell_word(word)),
         }
     }
     words.join(" ")
@@ -170,8 +170,12 @@ fn completions(shell: clap_complete::Shell) -> Result<Answer, BadInput> {
     Ok(Answer::Held)
 }
 
-fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Result<Answer, BadInput> {
-    let (trial, mut config) = configured(zoo, arguments)?;
+fn checked(
+    catalogue: &Catalogue,
+    arguments: &CheckArguments,
+    outputs: &CheckOutputs,
+) -> Result<Answer, BadInput> {
+    let (trial, mut config) = configured(catalogue, arguments)?;
     config.stop = stop()?;
     let dir = outputs.report.as_deref();
     dir.map(prepare_report_dir).transpose()?;
@@ -190,7 +194,7 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Res
     if let Some(fault) = trial.programs().and_then(|programs| programs.fault()) {
         return Err(BadInput::new(fault));
     }
-    report.next = report.next.map(|next| next.replacen("zoocheck", &crate::zoo::program(), 1));
+    report.next = report.next.map(|next| next.replacen("zoocheck", &crate::catalogue::program(), 1));
     if let (Some(next), false) = (&mut report.next, arguments.promises.is_empty()) {
         next.push_str(&format!(" --promises {}", arguments.promises.join(",")));
     }
@@ -232,8 +236,11 @@ fn tell(progress: &mut Progress, now: zk_model::Progress) {
 }
 
 /// The trial that is meant, and what is to be explored of it.
-fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<Trial>, CheckConfig), BadInput> {
-    let trial = named(zoo, &arguments.what, &arguments.promises)?;
+fn configured(
+    catalogue: &Catalogue,
+    arguments: &CheckArguments,
+) -> Result<(Arc<Trial>, CheckConfig), BadInput> {
+    let trial = named(catalogue, &arguments.what, &arguments.promises)?;
     let promises = trial.held_to();
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
     let config = arguments.config(check::default_config(&trial.about), &names)?;
@@ -242,18 +249,18 @@ fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<Trial>, Chec
 }
 
 /// A scenario file stands for the recipe in it: its sizes and faults are chaos's, not the model's.
-fn named(zoo: &Zoo, what: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
+fn named(catalogue: &Catalogue, what: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
     #[cfg(feature = "run")]
-    if crate::zoo::is_file(what) || crate::run::is_program(what) || !promises.is_empty() {
+    if crate::catalogue::is_file(what) || crate::run::is_program(what) || !promises.is_empty() {
         let asked = crate::run::Asked { promises: promises.to_vec(), ..crate::run::Asked::default() };
-        return crate::run::Target::asked(zoo, what, asked).map(|target| target.trial);
+        return crate::run::Target::asked(catalogue, what, asked).map(|target| target.trial);
     }
     #[cfg(not(feature = "run"))]
-    if crate::zoo::is_file(what) || !promises.is_empty() {
+    if crate::catalogue::is_file(what) || !promises.is_empty() {
         let able = "reads no scenario files and hosts no programs";
         return Err(BadInput::new(format!("{what}: this build {able}; name the recipe instead")));
     }
-    zoo.find(what)
+    catalogue.find(what)
 }
 
 #[cfg(feature = "run")]
@@ -261,7 +268,7 @@ mod chaos {
     #[cfg(feature = "live")]
     use super::arguments::RunArguments;
     use super::arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
-    use super::{Answer, BadInput, Progress, Zoo, paint, print, show};
+    use super::{Answer, BadInput, Catalogue, Progress, paint, print, show};
     use crate::compare::CompareArguments;
     use crate::judge::{Contenders, JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
@@ -276,19 +283,19 @@ mod chaos {
         Lines, ReplayReport, count, judge_by_promises, mermaid, prepare_report_dir, replay_text, to_json,
         write_whole,
     };
+    use zk_simulator::RunOptions;
+    use zk_simulator::order::Order;
     use zk_trials::trial::Trial;
-    use zk_world::RunOptions;
-    use zk_world::order::Order;
 
     /// Judges trials, and tells where engines and catalogue agree.
-    pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
+    pub(super) fn judge(catalogue: &Catalogue, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
         if let Some(contenders) = &arguments.herd {
-            return herd(zoo, arguments, contenders);
+            return herd(catalogue, arguments, contenders);
         }
-        let total = crate::judge::trials(zoo, &arguments.what)?.len() as u64;
+        let total = crate::judge::trials(catalogue, &arguments.what)?.len() as u64;
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let mut progress = Progress::without_answer(arguments.format.progress(), Some(total))?;
-        let report = crate::judge::judge(zoo, &arguments.what, &arguments.effort(), &mut |done| {
+        let report = crate::judge::judge(catalogue, &arguments.what, &arguments.effort(), &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} trials"));
         })?;
         drop(progress);
@@ -301,10 +308,10 @@ mod chaos {
     }
 
     /// Compares recipes.
-    pub(super) fn compare(zoo: &Zoo, arguments: &CompareArguments) -> Result<Answer, BadInput> {
+    pub(super) fn compare(catalogue: &Catalogue, arguments: &CompareArguments) -> Result<Answer, BadInput> {
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let mut progress = Progress::without_answer(arguments.format.progress(), None)?;
-        let report = crate::compare::compare(zoo, arguments, &mut |done| {
+        let report = crate::compare::compare(catalogue, arguments, &mut |done| {
             progress.at(done, String::new, || format!("{done} recipes"));
         })?;
         drop(progress);
@@ -313,9 +320,13 @@ mod chaos {
     }
 
     /// Tells how many clients a release wakes.
-    fn herd(zoo: &Zoo, arguments: &JudgeArguments, contenders: &Contenders) -> Result<Answer, BadInput> {
+    fn herd(
+        catalogue: &Catalogue,
+        arguments: &JudgeArguments,
+        contenders: &Contenders,
+    ) -> Result<Answer, BadInput> {
         let mut progress = Progress::without_answer(arguments.format.progress(), None)?;
-        let report = crate::judge::herd(zoo, arguments, contenders, &mut |done, total| {
+        let report = crate::judge::herd(catalogue, arguments, contenders, &mut |done, total| {
             progress.at(done, String::new, || format!("{done} of {total} runs"));
         })?;
         drop(progress);
@@ -324,9 +335,9 @@ mod chaos {
     }
 
     /// Lets recipes go wrong, and tells what notices.
-    pub(super) fn mutate(zoo: &Zoo, arguments: &MutateArguments) -> Result<Answer, BadInput> {
+    pub(super) fn mutate(catalogue: &Catalogue, arguments: &MutateArguments) -> Result<Answer, BadInput> {
         let mut progress = Progress::without_answer(arguments.format.progress(), None)?;
-        let report = crate::mutate::mutate(zoo, arguments, &mut |name, done| {
+        let report = crate::mutate::mutate(catalogue, arguments, &mut |name, done| {
             progress.at(done, || name.to_owned(), || format!("{name}: {done} mutations"));
         })?;
         drop(progress);
@@ -335,11 +346,11 @@ mod chaos {
     }
 
     /// Plants bugs into the servers, and tells what finds them.
-    pub(super) fn mutants(zoo: &Zoo, arguments: &MutantsArguments) -> Result<Answer, BadInput> {
+    pub(super) fn mutants(catalogue: &Catalogue, arguments: &MutantsArguments) -> Result<Answer, BadInput> {
         let total = arguments.mutants()?.len() as u64;
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let mut progress = Progress::without_answer(arguments.format, Some(total))?;
-        let mut report = crate::mutants::mutants(zoo, arguments, &mut |done| {
+        let mut report = crate::mutants::mutants(catalogue, arguments, &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} mutants"));
         })?;
         drop(progress);
@@ -370,8 +381,8 @@ mod chaos {
     }
 
     /// Makes a failing run smaller. The answer is that of the small one: broken.
-    pub(super) fn shrink(zoo: &Zoo, arguments: &ShrinkArguments) -> Result<Answer, BadInput> {
-        let target = arguments.asks.target(zoo)?;
+    pub(super) fn shrink(catalogue: &Catalogue, arguments: &ShrinkArguments) -> Result<Answer, BadInput> {
+        let target = arguments.asks.target(catalogue)?;
         let seed = target.seed(arguments.seed)?;
         let promise = arguments.promise.as_deref();
         let file = match &arguments.output {
@@ -410,7 +421,7 @@ mod chaos {
         Ok(shrunk)
     }
 
-    /// Writes a check's counterexample as a scenario file, once the world has shown that it breaks the same there.
+    /// Writes a check's counterexample as a scenario file, once the simulator has shown that it breaks the same there.
     pub(super) fn export(
         (trial, config): (&Arc<Trial>, &CheckConfig),
         check: &Check,
@@ -432,7 +443,7 @@ mod chaos {
                 let again = run::replay_of(&name, &[]);
                 write_whole(file, run::to_file(&scenario, made_by, &again).as_bytes())?;
                 tell(&format!(
-                    "{name} is written; the world takes the same steps, and {promise} breaks: {again}"
+                    "{name} is written; the simulator takes the same steps, and {promise} breaks: {again}"
                 ))
             }
         }
@@ -445,8 +456,8 @@ mod chaos {
     }
 
     /// Runs one seed again.
-    pub(super) fn replay(zoo: &Zoo, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
-        let target = arguments.asks.target(zoo)?;
+    pub(super) fn replay(catalogue: &Catalogue, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
+        let target = arguments.asks.target(catalogue)?;
         let log = run::logs(arguments.log.as_deref())?;
         let seed = target.seed(arguments.seed)?;
         let order = match (arguments.at, arguments.exhaust) {
@@ -477,8 +488,8 @@ mod chaos {
         if arguments.trace || arguments.at.is_some() {
             return Ok(None);
         }
-        let has_course = target.scenario.run.as_ref().is_some_and(|one| one.course.is_some());
-        if has_course && arguments.redraws.is_some_and(|many| many > 0) {
+        let has_script = target.scenario.run.as_ref().is_some_and(|one| one.script.is_some());
+        if has_script && arguments.redraws.is_some_and(|many| many > 0) {
             let what = &target.what;
             return Err(BadInput::new(format!(
                 "--redraws: {what} gives every step; nothing is left to chance"

@@ -3,7 +3,7 @@
 use crate::judge::{Effort, JudgeFormat, MAX_STATES, judge_one, worst};
 use crate::run::{SeedRange, Target, default_jobs, each_of, sweep};
 use crate::typed::whole;
-use crate::{BadInput, Zoo};
+use crate::{BadInput, Catalogue};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use zk_proto::message::{ToClient, ToServer};
 use zk_reports::{
     BrokenUnder, COMPARE_SCHEMA, CompareReport, ComparedRecipe, Cost, PromiseResult, UnderFault, Verdict,
 };
-use zk_trials::event::{Fact, Observation};
+use zk_simulator::crossing::Carried;
+use zk_simulator::timeline::{Moment, Place, TimelineEvent};
+use zk_simulator::{Faults, Run, RunOptions, Scenario, run};
+use zk_trials::event::{GroundTruth, Observation};
 use zk_trials::trial::Trial;
-use zk_world::crossing::Carried;
-use zk_world::timeline::{Happening, Moment, Place};
-use zk_world::{Faults, Run, RunOptions, Scenario, run};
 
 pub(crate) const ABOUT: &str = "\
 Compares recipes: what they promise, what they cost, what breaks them
@@ -74,12 +74,12 @@ fn faults() -> [(&'static str, Faults); 4] {
 }
 
 /// What is to be compared, each once, in the order in which it was asked for.
-pub(crate) fn trials(zoo: &Zoo, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
+pub(crate) fn trials(catalogue: &Catalogue, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
     let mut all: Vec<Arc<Trial>> = Vec::new();
     for what in what {
         let found = match what.strip_suffix('/') {
-            Some(family) => crate::judge::trials(zoo, &[family.to_owned()])?,
-            None => vec![zoo.find(what)?],
+            Some(family) => crate::judge::trials(catalogue, &[family.to_owned()])?,
+            None => vec![catalogue.find(what)?],
         };
         for trial in found {
             if all.iter().all(|other| other.about.name != trial.about.name) {
@@ -97,16 +97,16 @@ pub(crate) fn trials(zoo: &Zoo, what: &[String]) -> Result<Vec<Arc<Trial>>, BadI
 
 /// Compares them. `progress` learns how many are done.
 pub(crate) fn compare(
-    zoo: &Zoo,
+    catalogue: &Catalogue,
     arguments: &CompareArguments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<CompareReport, BadInput> {
     let began = Instant::now();
-    let trials = trials(zoo, &arguments.what)?;
+    let trials = trials(catalogue, &arguments.what)?;
     let (seeds, max_states) = (arguments.seeds, arguments.max_states);
     let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
     let effort = Effort { scenario: None, seeds, max_states, jobs };
-    let results = each_of(&trials, jobs, |trial| one(zoo, trial, &effort), progress);
+    let results = each_of(&trials, jobs, |trial| one(catalogue, trial, &effort), progress);
     let recipes = results.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok(CompareReport {
         schema: COMPARE_SCHEMA.into(),
@@ -118,13 +118,13 @@ pub(crate) fn compare(
     })
 }
 
-fn one(zoo: &Zoo, trial: &Arc<Trial>, effort: &Effort) -> Result<ComparedRecipe, BadInput> {
-    let judged = judge_one(zoo, trial, effort)?;
-    let suited = Target::resolve(zoo, trial.about.name, None, &[])?.scenario;
+fn one(catalogue: &Catalogue, trial: &Arc<Trial>, effort: &Effort) -> Result<ComparedRecipe, BadInput> {
+    let judged = judge_one(catalogue, trial, effort)?;
+    let suited = Target::resolve(catalogue, trial.about.name, None, &[])?.scenario;
     let costs = costs(trial, &suited);
     let under = |(fault, faults)| {
         let scenario = Scenario { servers: 3, faults, ..suited.clone() };
-        let swept = sweep(&Target::of_scenario(zoo, &scenario)?, &SeedRange::new(0, effort.seeds)?, 1)?;
+        let swept = sweep(&Target::of_scenario(catalogue, &scenario)?, &SeedRange::new(0, effort.seeds)?, 1)?;
         Ok(under_fault(fault, &swept.promises))
     };
     let faults = faults().into_iter().map(under).collect::<Result<Vec<_>, BadInput>>()?;
@@ -136,7 +136,7 @@ fn under_fault(fault: &str, promises: &[PromiseResult]) -> UnderFault {
     let of = |result: &PromiseResult| BrokenUnder {
         promise: result.name.clone(),
         owed: result.broken,
-        excused: result.expected,
+        broken_as_expected: result.expected,
         assumptions: result.assumptions.clone(),
     };
     let broken: Vec<BrokenUnder> = promises.iter().filter(is_broken).map(of).collect();
@@ -186,7 +186,7 @@ fn cost(trial: &Arc<Trial>, suited: &Scenario, clients: u16, latency_ms: f64) ->
 fn ends_turn(moment: &Moment) -> bool {
     matches!(
         moment.what,
-        Happening::Says(
+        TimelineEvent::Observed(
             Observation::Released { .. } | Observation::Ends { .. } | Observation::GivesUp { .. }
         )
     )
@@ -198,7 +198,7 @@ fn hand_over(run: &Run) -> Option<u64> {
     let mut times = Vec::new();
     let mut since: BTreeMap<String, u64> = BTreeMap::new();
     for moment in &run.timeline {
-        let Happening::Says(said) = &moment.what else { continue };
+        let TimelineEvent::Observed(said) = &moment.what else { continue };
         match said {
             Observation::Attempts { .. } => {
                 waiting.push(moment.place);
@@ -230,10 +230,10 @@ fn left(run: &Run, trial: &Trial) -> u64 {
     let mut there = BTreeSet::new();
     for moment in &run.timeline {
         match &moment.what {
-            Happening::Is(Fact::NodeCreated { path, .. }) => {
+            TimelineEvent::Is(GroundTruth::NodeCreated { path, .. }) => {
                 there.insert(path.clone());
             }
-            Happening::Is(Fact::NodeDeleted { path, .. }) => {
+            TimelineEvent::Is(GroundTruth::NodeDeleted { path, .. }) => {
                 there.remove(path);
             }
             _ => {}
@@ -265,11 +265,11 @@ mod tests {
 
     #[test]
     fn recipes_state_what_they_cost() {
-        let zoo = Zoo::default();
+        let catalogue = Catalogue::default();
         let mut stale = Vec::new();
         for (module, names) in SHOWN {
             let cost = |name: &&'static str| {
-                let target = Target::resolve(&zoo, name, None, &[]).expect("it is a recipe");
+                let target = Target::resolve(&catalogue, name, None, &[]).expect("it is a recipe");
                 (*name, costs(&target.trial, &target.scenario))
             };
             let measured: Vec<_> = names.iter().map(cost).collect();
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn every_right_recipe_of_the_catalogue_is_among_them() {
-        let right = zk_trials::catalogue().into_iter().map(|trial| trial.about);
+        let right = zk_trials::trials().into_iter().map(|trial| trial.about);
         let right = right.filter(|about| about.breaks.is_none() && !about.name.contains('/'));
         let shown: BTreeSet<&str> = SHOWN.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         assert_eq!(right.map(|about| about.name).collect::<BTreeSet<_>>(), shown);

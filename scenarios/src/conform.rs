@@ -203,7 +203,7 @@ fn version(side: &Side) -> String {
     format!("{} ({version})", side.name)
 }
 
-/// `broken` is what the always-watched invariants say of ours.
+/// `broken` is what the invariants say of ours.
 fn human(left: &Side, right: &Side, tally: &Tally, broken: Option<&str>) -> String {
     let mut text = String::new();
     if [left.era(), right.era()].contains(&Era::Before39) {

@@ -1,17 +1,17 @@
-//! Runs as space-time diagrams: from the world (`world`, feature `run`), from a recipe's model (`steps`), and from that of an
-//! ensemble (`servers`).
+//! Runs as space-time diagrams: from the simulator (`simulation`, feature `run`), from a recipe's model (`steps`), and
+//! from that of an ensemble (`servers`).
 //!
 //! What both share is here: lanes, and what lasts by what the promises see.
 
 pub(crate) mod servers;
-pub(crate) mod steps;
 #[cfg(feature = "run")]
-pub(crate) mod world;
+pub(crate) mod simulation;
+pub(crate) mod steps;
 
 use std::collections::BTreeMap;
 use zk_api::Text;
 use zk_reports::{Bar, BarKind, Diagram, Lane, LaneKind, Point, Unit, named_in};
-use zk_trials::event::{ActorId, Event, Fact, Observation};
+use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
 
 /// A diagram that grows as a run is told.
 pub(crate) struct Drawing {
@@ -102,12 +102,12 @@ impl Drawing {
     /// What a promise sees.
     pub(crate) fn event(&mut self, at: u64, event: &Event) {
         match event {
-            Event::Says { actor, what } => {
+            Event::Observed { actor, what } => {
                 if let Some(lane) = self.client(actor.process) {
                     self.says(at, lane, *actor, what);
                 }
             }
-            Event::Is(fact) => self.is(at, fact),
+            Event::Is(truth) => self.is(at, truth),
         }
     }
 
@@ -134,38 +134,38 @@ impl Drawing {
         }
     }
 
-    fn is(&mut self, at: u64, fact: &Fact) {
+    fn is(&mut self, at: u64, truth: &GroundTruth) {
         const WORK: [BarKind; 2] = [BarKind::Holds, BarKind::Critical];
         let lane = |drawing: &Drawing, actor: &ActorId| drawing.client(actor.process);
-        match fact {
-            Fact::SessionOpened { session, actor } => {
+        match truth {
+            GroundTruth::SessionOpened { session, actor } => {
                 let Some(lane) = lane(self, actor) else { return };
                 self.end_all(at, lane, &[BarKind::Down]);
                 let label = format!("session {session} of {actor}");
                 self.begin(at, lane, BarKind::Session, &session.to_string(), label);
             }
-            Fact::SessionClosed { session, actor, .. } => {
+            GroundTruth::SessionClosed { session, actor, .. } => {
                 let Some(lane) = lane(self, actor) else { return };
                 self.end(at, lane, BarKind::Session, &session.to_string());
             }
-            Fact::Crashed { actor } => {
+            GroundTruth::Crashed { actor } => {
                 let Some(lane) = lane(self, actor) else { return };
                 self.end_all(at, lane, &[BarKind::Holds, BarKind::Critical, BarKind::Pause]);
                 self.begin(at, lane, BarKind::Down, "", format!("{actor} has crashed"));
             }
-            Fact::Paused { actor } => {
+            GroundTruth::Paused { actor } => {
                 let Some(lane) = lane(self, actor) else { return };
                 self.begin(at, lane, BarKind::Pause, "", format!("{actor} is paused"));
             }
-            Fact::Resumed { actor } => {
+            GroundTruth::Resumed { actor } => {
                 let Some(lane) = lane(self, actor) else { return };
                 self.end_all(at, lane, &[BarKind::Pause]);
             }
-            Fact::Finished { actor, .. } => {
+            GroundTruth::Finished { actor, .. } => {
                 let Some(lane) = lane(self, actor) else { return };
                 self.end_all(at, lane, &WORK);
             }
-            Fact::Wrote { actor, token, accepted, .. } => {
+            GroundTruth::Wrote { actor, token, accepted, .. } => {
                 let (Some(from), Some(to)) = (lane(self, actor), self.resource) else { return };
                 let token = token.map(|token| format!(" with token {token}")).unwrap_or_default();
                 let fate = if *accepted { "" } else { ", refused" };
@@ -179,14 +179,14 @@ impl Drawing {
                     paths: Vec::new(),
                 });
             }
-            Fact::NodeCreated { .. }
-            | Fact::NodeWritten { .. }
-            | Fact::NodeDeleted { .. }
-            | Fact::Fired { .. }
-            | Fact::Disconnected { .. }
-            | Fact::Connected { .. }
-            | Fact::LearnsExpiry { .. }
-            | Fact::Polls { .. } => {}
+            GroundTruth::NodeCreated { .. }
+            | GroundTruth::NodeWritten { .. }
+            | GroundTruth::NodeDeleted { .. }
+            | GroundTruth::Fired { .. }
+            | GroundTruth::Disconnected { .. }
+            | GroundTruth::Connected { .. }
+            | GroundTruth::LearnsExpiry { .. }
+            | GroundTruth::Polls { .. } => {}
         }
     }
 }
@@ -195,7 +195,7 @@ impl Drawing {
 pub(crate) fn paths_of(event: &Event) -> Vec<String> {
     let texts = |texts: &[&Text]| texts.iter().map(|text| text.to_string()).collect();
     match event {
-        Event::Says { what, .. } => match what {
+        Event::Observed { what, .. } => match what {
             Observation::Granted { lock, node, .. } | Observation::Shares { lock, node, .. } => {
                 texts(&[lock, node])
             }
@@ -209,10 +209,10 @@ pub(crate) fn paths_of(event: &Event) -> Vec<String> {
             | Observation::Ends { about, .. } => path_in(about).into_iter().map(String::from).collect(),
         },
         Event::Is(
-            Fact::NodeCreated { path, .. }
-            | Fact::NodeWritten { path, .. }
-            | Fact::NodeDeleted { path, .. }
-            | Fact::Fired { path, .. },
+            GroundTruth::NodeCreated { path, .. }
+            | GroundTruth::NodeWritten { path, .. }
+            | GroundTruth::NodeDeleted { path, .. }
+            | GroundTruth::Fired { path, .. },
         ) => texts(&[path]),
         Event::Is(_) => Vec::new(),
     }

@@ -3,12 +3,12 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `seed` | one seed: servers, programs and faults, until it is over |
-//! | `crew` | the programs' processes: started, paused, killed, looked at |
+//! | `processes` | the programs' processes: started, paused, killed, looked at |
 //! | `faults` | what a seed draws, done to servers and programs |
 //! | `tally` | the report |
 
-mod crew;
 mod faults;
+mod processes;
 mod seed;
 mod tally;
 
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use tally::Tally;
 use tokio::task::JoinSet;
 use zk_reports::{count, prepare_report_dir};
-use zk_world::{Faults, Scenario};
+use zk_simulator::{Faults, Scenario};
 
 pub(crate) const ABOUT: &str = "\
 Runs client programs, in any language, in real time: an ensemble is served, each client is a process of
@@ -164,8 +164,8 @@ impl DriveArguments {
             words.extend(value.into_iter().flat_map(|value| [option.to_owned(), value]));
         }
         words.extend(self.set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
-        let words: Vec<String> = words.iter().map(|word| crate::zoo::shell_word(word)).collect();
-        format!("{} {}", crate::zoo::program(), words.join(" "))
+        let words: Vec<String> = words.iter().map(|word| crate::catalogue::shell_word(word)).collect();
+        format!("{} {}", crate::catalogue::program(), words.join(" "))
     }
 }
 

@@ -110,9 +110,9 @@ impl EnsembleArguments {
                 self.past
             )));
         }
-        if self.level == Level::Rivals && self.servers < 3 {
+        if self.level == Level::CompetingLeaders && self.servers < 3 {
             return Err(BadInput::new(format!(
-                "--servers {}: level rivals begins with three servers that vote, or more",
+                "--servers {}: level competing-leaders begins with three servers that vote, or more",
                 self.servers
             )));
         }
@@ -166,9 +166,9 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
     };
     let broken = check.promises.iter().find(|result| Some(result.name) == promise.as_deref());
     let steps = broken.and_then(|result| result.broken.as_ref()).map(|path| path.steps.clone());
-    let is_watched =
+    let is_liveness =
         |result: &&PromiseReport| [PROGRESS_POSSIBLE, NO_FAIR_CYCLE, NO_PANIC].contains(&result.name);
-    let (watched, invariants): (Vec<&PromiseReport>, Vec<_>) = check.promises.iter().partition(is_watched);
+    let (liveness, invariants): (Vec<&PromiseReport>, Vec<_>) = check.promises.iter().partition(is_liveness);
     let sometimes = check.sometimes.iter();
     EnsembleReport {
         schema: ENSEMBLE_SCHEMA.into(),
@@ -195,7 +195,7 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
         steps: steps.unwrap_or_default(),
         wall_seconds: check.wall.as_secs_f64(),
         invariants: invariants.into_iter().map(|result| checked(result, true)).collect(),
-        watched: watched.into_iter().map(|result| checked(result, false)).collect(),
+        liveness: liveness.into_iter().map(|result| checked(result, false)).collect(),
         sometimes: sometimes
             .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
             .collect(),

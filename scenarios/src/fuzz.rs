@@ -1,11 +1,11 @@
-//! Generated programs in both engines: the model must be able to show what the world showed.
+//! Generated programs in both engines: the model must be able to show what the simulator showed.
 //!
 //! | module | what is in it |
 //! |---|---|
 //! | `program`, `parse` | a client program as data and as text |
 //! | `generate` | the program of a seed, and what it has |
 //! | `actor`, `normal` | a program as a trial, which tells every result in words that both engines share |
-//! | `world` | a program's runs in the world, the faults that they had, and what is not compared |
+//! | `simulation` | a program's runs in the simulator, the faults that they had, and what is not compared |
 //! | `follow` | the search for a run of the model that tells the same |
 //! | `compare` | one program in both |
 //! | `blind` | models without something that they vary, in which programs are to differ |
@@ -20,9 +20,9 @@ mod normal;
 mod parse;
 mod program;
 mod shrink;
+mod simulation;
 #[cfg(test)]
 mod tests;
-mod world;
 
 use crate::output::{Format, print};
 use crate::progress::Progress;
@@ -35,20 +35,20 @@ use compare::{Difference, Kind, Plan, Tally, compare, first_run};
 use follow::Effort;
 use generate::{Feature, features, generate};
 use program::{Program, Words};
+use simulation::Mark;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use world::Mark;
 use zk_reports::{count, prepare_file, write_whole};
 
 pub(crate) const ABOUT: &str = "\
 Compares both engines by generated client programs
 
-Each program is run in the world under several seeds, with faults and without. What
-its processes were told must be something that the model can tell as well, given at
-least the faults that the run had: answers, events, states, lists, Stats, without
+Each program is run in the simulator under several seeds, with faults and without.
+What its processes were told must be something that the model can tell as well, given
+at least the faults that the run had: answers, events, states, lists, Stats, without
 times, and with zxids, clocks and session ids reduced to their order. Programs with
 small models are gone through to the end without faults, and compared as sets.
 
@@ -66,7 +66,7 @@ pub(crate) struct FuzzArguments {
     /// The first program's seed
     #[arg(long, value_name = "S", allow_negative_numbers = true, default_value = "1", value_parser = whole(0..=1_000_000_000_000_000u64))]
     seed: u64,
-    /// How many runs of the world for each
+    /// How many runs of the simulator for each
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "8", value_parser = whole(1..=1_000u64))]
     runs: u64,
     /// Go through models of at most so many states to their end; 0 for none
@@ -208,7 +208,7 @@ fn summary(tally: &Tally) -> String {
     );
     let _ = writeln!(
         text,
-        "{} programs enumerated without faults: {} outcomes, of which the world reached {} ({:.1} %)",
+        "{} programs enumerated without faults: {} outcomes, of which the simulator reached {} ({:.1} %)",
         count(tally.enumerated),
         count(tally.outcomes),
         count(tally.reached),
@@ -226,7 +226,7 @@ fn summary(tally: &Tally) -> String {
 fn file_of(program: &Program, difference: &Difference) -> String {
     let has: BTreeSet<Feature> = features(program);
     let has: Vec<&str> = has.into_iter().map(Words::word).collect();
-    format!("# world {}\n# has {}\n{program}", difference.seed, has.join(", "))
+    format!("# simulator {}\n# has {}\n{program}", difference.seed, has.join(", "))
 }
 
 /// What the engines said.
@@ -236,13 +236,18 @@ fn told(difference: &Difference) -> String {
         Kind::NotShown { seen, nearest } => {
             let faults = seen.bounds;
             let mut text = format!(
-                "the world, with {} drops, {} expiries, {} crashes, lag {}; and the nearest of the model:\n",
+                "the simulator, with {} drops, {} expiries, {} crashes, lag {}; and the nearest of the \
+                 model:\n",
                 faults.drops, faults.expiries, faults.crashes, faults.lag
             );
             for (nth, says) in seen.says.iter().enumerate() {
                 let told = nearest.get(nth).map_or(0, Vec::len);
                 for (at, said) in says.iter().enumerate() {
-                    let _ = writeln!(text, "  p{nth} {} {said}", if at < told { "both " } else { "world" });
+                    let _ = writeln!(
+                        text,
+                        "  p{nth} {} {said}",
+                        if at < told { "both     " } else { "simulator" }
+                    );
                 }
             }
             let mut changes = seen.changes.iter();

@@ -8,7 +8,7 @@ use crate::check::default_config;
 use crate::output::Format;
 use crate::run::{SeedRange, Target, default_jobs, each_of, sweep};
 use crate::typed::whole;
-use crate::{BadInput, Zoo};
+use crate::{BadInput, Catalogue};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl JudgeFormat {
 }
 
 /// What is to be judged.
-pub(crate) fn trials(zoo: &Zoo, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
+pub(crate) fn trials(catalogue: &Catalogue, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
     let named = |trial: &Arc<Trial>, what: &str| {
         let name = trial.about.name;
         name == what || name.strip_prefix(what).is_some_and(|rest| rest.starts_with('/'))
@@ -103,13 +103,13 @@ pub(crate) fn trials(zoo: &Zoo, what: &[String]) -> Result<Vec<Arc<Trial>>, BadI
     let mut chosen = BTreeSet::new();
     for what in what {
         let found: Vec<usize> =
-            (0..zoo.trials().len()).filter(|nth| named(&zoo.trials()[*nth], what)).collect();
+            (0..catalogue.trials().len()).filter(|nth| named(&catalogue.trials()[*nth], what)).collect();
         if found.is_empty() {
-            zoo.find(what)?;
+            catalogue.find(what)?;
         }
         chosen.extend(found);
     }
-    let all = zoo.trials().iter().enumerate();
+    let all = catalogue.trials().iter().enumerate();
     Ok(all
         .filter(|(nth, _)| what.is_empty() || chosen.contains(nth))
         .map(|(_, trial)| trial.clone())
@@ -136,14 +136,14 @@ impl JudgeArguments {
 
 /// Judges them all. `progress` learns how many are done.
 pub(crate) fn judge(
-    zoo: &Zoo,
+    catalogue: &Catalogue,
     what: &[String],
     effort: &Effort,
     progress: &mut dyn FnMut(u64),
 ) -> Result<JudgeReport, BadInput> {
     let began = Instant::now();
-    let trials = trials(zoo, what)?;
-    let results = each_of(&trials, effort.jobs, |trial| judge_one(zoo, trial, effort), progress);
+    let trials = trials(catalogue, what)?;
+    let results = each_of(&trials, effort.jobs, |trial| judge_one(catalogue, trial, effort), progress);
     let trials = results.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok(JudgeReport {
         schema: JUDGE_SCHEMA.into(),
@@ -164,7 +164,11 @@ pub(crate) fn worst(answers: impl Iterator<Item = Answer>) -> Answer {
     })
 }
 
-pub(crate) fn judge_one(zoo: &Zoo, trial: &Arc<Trial>, effort: &Effort) -> Result<JudgedTrial, BadInput> {
+pub(crate) fn judge_one(
+    catalogue: &Catalogue,
+    trial: &Arc<Trial>,
+    effort: &Effort,
+) -> Result<JudgedTrial, BadInput> {
     let about = trial.about;
     // Other trials have memory, too: states are a limit for each, and the same on every machine.
     let config =
@@ -176,7 +180,7 @@ pub(crate) fn judge_one(zoo: &Zoo, trial: &Arc<Trial>, effort: &Effort) -> Resul
         .keeps
         .first()
         .map(|kept| check(&CheckConfig { promise: Some(kept.to_string()), ..config.clone() }));
-    let target = Target::resolve(zoo, about.name, effort.scenario.as_deref(), &[])?.of_seeds()?;
+    let target = Target::resolve(catalogue, about.name, effort.scenario.as_deref(), &[])?.of_seeds()?;
     // Other trials have the other cores.
     let chaos = sweep(&target, &SeedRange::new(0, effort.seeds)?, 1)?;
     let found_by = match trial.found_by {
@@ -199,7 +203,7 @@ struct Known<'a> {
 
 /// Puts the two together. `kept` is the search to the end for a variant that keeps some promises.
 fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, known: Known) -> JudgedTrial {
-    let names = model.promises.iter().chain(&model.watched).map(|promise| promise.name.as_str());
+    let names = model.promises.iter().chain(&model.invariants).map(|promise| promise.name.as_str());
     let mut seen = BTreeSet::new();
     let all = names.chain(chaos.invariants.iter().map(|result| result.name.as_str()));
     let owed: BTreeSet<&str> = model.promises.iter().map(|promise| promise.name.as_str()).collect();
@@ -208,7 +212,7 @@ fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, 
         let keeps = known.keeps.contains(&name);
         let searched = if keeps { kept.unwrap_or(model) } else { model };
         let promise = promise(name, searched, chaos, keeps);
-        // Of what is watched whatever the recipe, only breaks are told.
+        // Of invariants, only breaks are told.
         let broken = promise.model == Verdict::Broken || promise.chaos == Verdict::Broken;
         if owed.contains(name) || broken {
             promises.push(promise);
@@ -238,7 +242,7 @@ fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, 
 }
 
 fn promise(name: &str, model: &CheckReport, chaos: &SweepReport, keeps: bool) -> JudgedPromise {
-    let checked = model.promises.iter().chain(&model.watched).find(|promise| promise.name == name);
+    let checked = model.promises.iter().chain(&model.invariants).find(|promise| promise.name == name);
     let swept: Option<&PromiseResult> =
         chaos.promises.iter().chain(&chaos.invariants).find(|result| result.name == name);
     let path = checked.and_then(|checked| checked.broken.as_ref().or(checked.expected.as_ref()));
@@ -254,7 +258,7 @@ fn promise(name: &str, model: &CheckReport, chaos: &SweepReport, keeps: bool) ->
         steps: path.map(|path| path.steps.len() as u32),
         chaos: swept.map_or(Verdict::NeverTested, |swept| swept.verdict),
         broken: swept.map_or(0, |swept| swept.broken),
-        excused: swept.map_or(0, |swept| swept.expected),
+        broken_as_expected: swept.map_or(0, |swept| swept.expected),
         first_seed: chaos.failures.iter().find(|failure| failure.promise == name).map(|failure| failure.seed),
         assumptions: swept.map_or_else(Vec::new, |swept| swept.assumptions.clone()),
     }

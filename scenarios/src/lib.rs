@@ -5,7 +5,7 @@
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
-//!     zoocheck::Zoo::default().main() // with(MyRecipe) before it
+//!     zoocheck::Catalogue::default().main() // with(MyRecipe) before it
 //! }
 //! ```
 //!
@@ -13,14 +13,14 @@
 //!
 //! ```
 //! # fn main() -> Result<(), zoocheck::BadInput> {
-//! let zoo = zoocheck::Zoo::default();
-//! let mut config = zoo.check_config("lock")?;
+//! let catalogue = zoocheck::Catalogue::default();
+//! let mut config = catalogue.check_config("lock")?;
 //! config.bounds.clients = 2;
-//! let report = zoo.check("lock", &config)?;
+//! let report = catalogue.check("lock", &config)?;
 //! assert!(report.held(), "{report}");
 //! # #[cfg(feature = "run")]
 //! # {
-//! let report = zoo.sweep(&zoo.scenario("lock")?.without_faults(), 0..10)?;
+//! let report = catalogue.sweep(&catalogue.scenario("lock")?.without_faults(), 0..10)?;
 //! assert!(report.held(), "{report}");
 //! # }
 //! # Ok(())
@@ -31,7 +31,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `zoo` | [`Zoo`]: the trials, and what can be done with them |
+//! | `catalogue` | [`Catalogue`]: the trials, and what can be done with them |
 //! | `command` | the command line |
 //! | `bad_input` | [`BadInput`]: what is wrong with a command line, a file or the environment, in one line |
 //! | `check` | checks, and the Explorer |
@@ -60,6 +60,7 @@
 //! Without the default feature `run` there is no chaos, no madsim, and no cfg to set.
 
 mod bad_input;
+mod catalogue;
 mod check;
 mod command;
 #[cfg(feature = "run")]
@@ -95,16 +96,15 @@ mod scenario_keys;
 mod serve;
 mod story;
 mod typed;
-mod zoo;
 
 pub use bad_input::BadInput;
+pub use catalogue::Catalogue;
+#[cfg(feature = "run")]
+pub use catalogue::assert_right;
 pub use zk_api as api;
 pub use zk_model::{CheckConfig, Engine};
 pub use zk_reports as reports;
 pub use zk_reports::{Answer, CheckReport, EnsembleReport, LiveReport, ReplayReport, SweepReport, Verdict};
+#[cfg(feature = "run")]
+pub use zk_simulator::{Faults, Scenario};
 pub use zk_trials as trials;
-#[cfg(feature = "run")]
-pub use zk_world::{Faults, Scenario};
-pub use zoo::Zoo;
-#[cfg(feature = "run")]
-pub use zoo::assert_right;

@@ -1,8 +1,8 @@
 //! What there is.
 
+use crate::catalogue::assumption;
 use crate::output::{Format, paint, print};
-use crate::zoo::assumption;
-use crate::{Answer, BadInput, Zoo};
+use crate::{Answer, BadInput, Catalogue};
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -49,10 +49,14 @@ struct ListedScenario {
 }
 
 /// Names everything, or tells all about one trial.
-pub(crate) fn list(zoo: &Zoo, only: Option<&Arc<Trial>>, format: Format) -> Result<Answer, BadInput> {
+pub(crate) fn list(
+    catalogue: &Catalogue,
+    only: Option<&Arc<Trial>>,
+    format: Format,
+) -> Result<Answer, BadInput> {
     let (trials, programs, scenarios) = match only {
         Some(trial) => (vec![listed(trial)], Vec::new(), Vec::new()),
-        None => (zoo.trials().iter().map(listed).collect(), programs(), scenarios()),
+        None => (catalogue.trials().iter().map(listed).collect(), programs(), scenarios()),
     };
     let listing = Listing { schema: "zoocheck-list/1", trials, programs, scenarios };
     print(&match (format, only) {
@@ -75,7 +79,7 @@ fn listed(trial: &Arc<Trial>) -> Listed {
         name: about.name,
         summary: about.summary,
         source: about.source,
-        breaks: crate::zoo::catalogued(&about),
+        breaks: crate::catalogue::catalogued(&about),
         promises: promises.collect(),
     }
 }
@@ -99,7 +103,7 @@ fn scenarios() -> Vec<ListedScenario> {
         .filter_map(|dir| std::fs::read_dir(dir).ok())
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path().to_str()?.trim_start_matches("./").to_string()))
-        .filter(|file| crate::zoo::is_file(file))
+        .filter(|file| crate::catalogue::is_file(file))
         .collect();
     files.sort();
     // A file that is no scenario (Cargo.toml is one) is not listed.

@@ -1,5 +1,5 @@
 //! The command.
 
 fn main() -> std::process::ExitCode {
-    zoocheck::Zoo::default().main()
+    zoocheck::Catalogue::default().main()
 }

@@ -1,4 +1,4 @@
-//! The kill matrix: bugs planted into every server, and what finds them. It proves what is always watched.
+//! The kill matrix: bugs planted into every server, and what finds them. It proves the invariants.
 
 mod chaos;
 mod models;
@@ -6,7 +6,7 @@ mod models;
 use crate::output::Format;
 use crate::run::default_jobs;
 use crate::typed::whole;
-use crate::{BadInput, Zoo};
+use crate::{BadInput, Catalogue};
 use chaos::{Chaos, Tally};
 use clap::Args;
 use models::{explore, models};
@@ -15,7 +15,7 @@ use std::time::Instant;
 use zk_proto::mutant::{self, Mutant};
 use zk_proto::zab::invariants;
 use zk_reports::{Answer, Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
-use zk_world::Invariant;
+use zk_simulator::Invariant;
 
 pub(crate) const ABOUT: &str = "\
 Plants known bugs into the simulated servers, one at a time, and tells what found each
@@ -72,7 +72,7 @@ impl MutantsArguments {
 
 /// Plants them all. `progress` learns how many are done.
 pub(crate) fn mutants(
-    zoo: &Zoo,
+    catalogue: &Catalogue,
     arguments: &MutantsArguments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<MutantsReport, BadInput> {
@@ -82,7 +82,7 @@ pub(crate) fn mutants(
         return Err(BadInput::new(LACKS.to_owned()));
     }
     let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
-    let chaos = Chaos::new(zoo, arguments.seeds, jobs)?;
+    let chaos = Chaos::new(catalogue, arguments.seeds, jobs)?;
     let mut unmutated = chaos.plant(None)?.kills(None);
     let models = if arguments.max_states == 0 { Vec::new() } else { models() };
     if let Some(kill) = explore(&models, arguments.max_states, None) {
@@ -147,12 +147,12 @@ fn never_broken(results: &[MutantResult]) -> Vec<String> {
     let by_seeds = results.iter().flat_map(|result| &result.kills).map(|kill| kill.invariant.as_str());
     let by_models = results.iter().flat_map(|result| &result.model).flat_map(|kill| &kill.invariants);
     let broken: BTreeSet<&str> = by_seeds.chain(by_models.map(String::as_str)).collect();
-    let names = invariants::ALL.iter().map(|(name, _)| *name).chain(watched());
+    let names = invariants::ALL.iter().map(|(name, _)| *name).chain(server_invariants());
     names.filter(|name| !broken.contains(name)).map(str::to_owned).collect()
 }
 
-/// What is always watched of servers.
-fn watched() -> impl Iterator<Item = &'static str> {
+/// The invariants of servers.
+fn server_invariants() -> impl Iterator<Item = &'static str> {
     let of_servers = Invariant::ALL.into_iter().filter(|invariant| match invariant {
         // Another name for liveness.
         Invariant::EveryServerServes => false,
@@ -232,9 +232,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_are_of_what_is_watched() {
-        let known: BTreeSet<&str> =
-            invariants::ALL.iter().map(|(name, _)| *name).chain(watched()).chain(["liveness"]).collect();
+    fn families_are_of_invariants() {
+        let known: BTreeSet<&str> = invariants::ALL
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(server_invariants())
+            .chain(["liveness"])
+            .collect();
         for mutant in Mutant::ALL {
             let strange = mutant.family().into_iter().find(|name| !known.contains(name));
             assert_eq!(strange, None, "{}", mutant.name());

@@ -6,7 +6,7 @@ mod subject;
 use crate::judge::JudgeFormat;
 use crate::run::{Asked, Target, default_jobs, each_of, is_program};
 use crate::typed::whole;
-use crate::{BadInput, Zoo};
+use crate::{BadInput, Catalogue};
 use clap::Args;
 use outcomes::{Compared, compare};
 use std::sync::Arc;
@@ -78,19 +78,20 @@ impl MutateArguments {
 
 /// Mutates them all. `progress` learns which recipe it is at, and how many of its mutations are done.
 pub(crate) fn mutate(
-    zoo: &Zoo,
+    catalogue: &Catalogue,
     how: &MutateArguments,
     progress: &mut dyn FnMut(&str, u64),
 ) -> Result<MutateReport, BadInput> {
-    let all = zoo.trials().iter().map(|trial| &trial.about);
+    let all = catalogue.trials().iter().map(|trial| &trial.about);
     let right = || all.filter(|about| about.breaks.is_none()).map(|about| about.name.to_owned()).collect();
     let all: Vec<String> = if how.all_right { right() } else { how.what.clone() };
-    let targets: Vec<Target> = all.iter().map(|what| target(zoo, what, how)).collect::<Result<_, _>>()?;
+    let targets: Vec<Target> =
+        all.iter().map(|what| target(catalogue, what, how)).collect::<Result<_, _>>()?;
     let mut recipes = Vec::new();
     for target in targets {
         let name = target.trial.about.name;
         progress(name, 0);
-        recipes.push(recipe(zoo, target, how, &mut |done| progress(name, done))?);
+        recipes.push(recipe(catalogue, target, how, &mut |done| progress(name, done))?);
     }
     let tally = MutateTally::of(recipes.iter().flat_map(|recipe: &MutatedRecipe| &recipe.mutations));
     Ok(MutateReport {
@@ -106,17 +107,17 @@ pub(crate) fn mutate(
 
 /// What is mutated, and the scenario that it is run in. With one server, fewer seeds come to each occasion: it is the recipe
 /// that goes wrong, and not the ensemble.
-fn target(zoo: &Zoo, what: &str, how: &MutateArguments) -> Result<Target, BadInput> {
+fn target(catalogue: &Catalogue, what: &str, how: &MutateArguments) -> Result<Target, BadInput> {
     if !is_program(what) {
-        zoo.find(what)?;
+        catalogue.find(what)?;
     }
     let set = ["servers=1", "observers=0"].map(String::from).into();
     let asked = Asked { set, promises: how.promises.clone(), ..Asked::default() };
-    Target::asked(zoo, what, asked)
+    Target::asked(catalogue, what, asked)
 }
 
 fn recipe(
-    zoo: &Zoo,
+    catalogue: &Catalogue,
     target: Target,
     how: &MutateArguments,
     progress: &mut dyn FnMut(u64),
@@ -126,7 +127,7 @@ fn recipe(
     let goes_on = || {
         trial.programs().and_then(|programs| programs.fault()).map_or(Ok(()), |what| Err(BadInput::new(what)))
     };
-    let subject = Subject::of(zoo, target, how);
+    let subject = Subject::of(catalogue, target, how);
     goes_on()?;
     let jobs = how.jobs.map_or_else(default_jobs, usize::from);
     let one = |mutation: &(Mutation, Option<Word>, String)| result(&subject, mutation);

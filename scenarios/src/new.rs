@@ -2,7 +2,7 @@
 //! `examples/own-recipe`, which is a crate of its own and so no part of what cargo packages.
 
 use crate::output::print;
-use crate::{Answer, BadInput, Zoo};
+use crate::{Answer, BadInput, Catalogue};
 use clap::{Args, ValueEnum};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,9 +72,9 @@ impl Kind {
 }
 
 /// Writes the crate, and says what to do with it.
-pub(crate) fn new(zoo: &Zoo, arguments: &NewArguments) -> Result<Answer, BadInput> {
+pub(crate) fn new(catalogue: &Catalogue, arguments: &NewArguments) -> Result<Answer, BadInput> {
     let NewArguments { name, kind, zoocheck } = arguments;
-    check_name(zoo, name)?;
+    check_name(catalogue, name)?;
     let sources = sources(zoocheck.as_deref())?;
     let dir = Path::new(name);
     fs::create_dir(dir)
@@ -113,7 +113,7 @@ fn filled(text: &str, name: &str, kind: Kind, sources: &Path) -> String {
         .replace(&type_name, &camel)
 }
 
-fn check_name(zoo: &Zoo, name: &str) -> Result<(), BadInput> {
+fn check_name(catalogue: &Catalogue, name: &str) -> Result<(), BadInput> {
     let is_word =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
@@ -123,7 +123,7 @@ fn check_name(zoo: &Zoo, name: &str) -> Result<(), BadInput> {
              as my-lock"
         )));
     }
-    match zoo.find(name) {
+    match catalogue.find(name) {
         Ok(_) => Err(BadInput::new(format!("'{name}' is a recipe of zoocheck's; take another name"))),
         Err(_) => Ok(()),
     }
@@ -172,12 +172,12 @@ mod tests {
 
     #[test]
     fn a_name_is_that_of_a_crate_and_not_taken() {
-        let zoo = Zoo::default();
+        let catalogue = Catalogue::default();
         for name in ["my-lock", "lock-2b", "a-b"] {
-            assert_eq!(check_name(&zoo, name).err().map(|bad| bad.to_string()), None);
+            assert_eq!(check_name(&catalogue, name).err().map(|bad| bad.to_string()), None);
         }
         for name in ["", "-", "my-", "My-lock", "my_lock", "lock", "2-locks", "../my-lock", "try-lock"] {
-            check_name(&zoo, name).expect_err(name);
+            check_name(&catalogue, name).expect_err(name);
         }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! On an ensemble of somebody else's, a session must prove that it lived before a break counts as a defect. Here the
 //! servers tell: each end of a session is an event, in its place among what clients say. Whoever has no such end before
-//! a break had a live session then; whoever has one is excused as in a simulation.
+//! a break had a live session then; a break of whoever has one is expected, as in a simulation.
 //!
 //! A client must wait for the answer to what it says before it goes on, and say that it leaves before it gives back
 //! what it holds: then nobody else can rightly be granted it before that is heard.
@@ -33,7 +33,7 @@ use words::{Said, What};
 use zk_api::{CreateMode, Data, SessionId, Text, ZPath, ZooKeeper, Zxid};
 use zk_reports::{Answer, Happened, LivePromise, LiveReport, Verdict};
 use zk_serve::{Judgement, Moment, Observer};
-use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
+use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
 use zk_trials::promise::Rest;
 use zk_trials::promises::Owed;
 
@@ -127,13 +127,13 @@ impl Judge {
             return Err(format!("no promise is about '{about}'; those that are owed are about {paths}"));
         }
         who.hears(actor, &what);
-        self.sees(&Event::Says { actor, what });
+        self.sees(&Event::Observed { actor, what });
         Ok(())
     }
 
     fn finishes(&self, who: &mut Who, actor: ActorId, end: End) {
         who.finishes(actor, end);
-        self.sees(&Event::Is(Fact::Finished { actor: actor.main(), end }));
+        self.sees(&Event::Is(GroundTruth::Finished { actor: actor.main(), end }));
     }
 
     /// Something is under way until that is done.
@@ -259,7 +259,7 @@ impl Judge {
         for actor in who.is_gone(client) {
             match end {
                 Some(end) => self.finishes(&mut who, actor, end),
-                None => self.sees(&Event::Is(Fact::Crashed { actor })),
+                None => self.sees(&Event::Is(GroundTruth::Crashed { actor })),
             }
         }
     }
@@ -293,7 +293,7 @@ impl Observer for Judge {
     fn closed(&self, session: SessionId, expired: bool) {
         let mut who = self.who();
         if let Some(actor) = who.closed(session, expired) {
-            self.sees(&Event::Is(Fact::SessionClosed { session, actor, expired }));
+            self.sees(&Event::Is(GroundTruth::SessionClosed { session, actor, expired }));
         }
     }
 
@@ -303,7 +303,7 @@ impl Observer for Judge {
         let actor = who.actor(session, client, &mut |actor, ended| {
             self.0.monitor.begins(actor, session);
             if let Some(expired) = ended {
-                self.sees(&Event::Is(Fact::SessionClosed { session, actor, expired }));
+                self.sees(&Event::Is(GroundTruth::SessionClosed { session, actor, expired }));
             }
         })?;
         let (actor, timeout) = (actor.of_thread(thread), who.timeout(session));

@@ -88,6 +88,6 @@ fn colour(text: &str) -> usize {
 }
 
 /// Whether somebody watches stderr.
-pub(crate) fn is_watched() -> bool {
+pub(crate) fn is_interactive() -> bool {
     std::io::stderr().is_terminal()
 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "run")]
 use crate::BadInput;
-use crate::output::{Format, is_watched};
+use crate::output::{Format, is_interactive};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +28,7 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 impl Progress {
     /// `total` is `None` where nobody can know it.
     pub(crate) fn new(format: Format, total: Option<u64>) -> Progress {
-        let shown = match (is_watched(), format) {
+        let shown = match (is_interactive(), format) {
             (true, _) => {
                 let (bar, style) = match total {
                     Some(total) => (ProgressBar::new(total), "{bar:32} {pos}/{len} {msg}"),

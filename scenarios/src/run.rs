@@ -2,6 +2,7 @@
 
 mod build;
 mod covered;
+mod dated_seeds;
 mod exhaust;
 mod export;
 mod failed;
@@ -10,7 +11,6 @@ mod live;
 mod logs;
 #[cfg(feature = "live")]
 pub(crate) mod monitor;
-mod nights;
 mod no_return;
 mod pace;
 mod program;
@@ -28,6 +28,7 @@ mod target;
 mod threads;
 mod timeline;
 
+pub(crate) use dated_seeds::DatedSeeds;
 pub(crate) use exhaust::{Exhaust, exhaust};
 pub(crate) use export::export;
 pub(crate) use failed::{caught, message};
@@ -36,7 +37,6 @@ pub(crate) use live::{LiveRun, live};
 #[cfg(all(feature = "live", feature = "serve"))]
 pub(crate) use live::{chance, share};
 pub(crate) use logs::logs;
-pub(crate) use nights::Night;
 pub(crate) use no_return::Redraws;
 pub(crate) use pace::Pace;
 pub(crate) use program::is_program;

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 use std::fmt::Write;
 use zk_reports::wrapped;
-use zk_world::Scenario;
+use zk_simulator::Scenario;
 
 pub(crate) const ABOUT: &str = "\
 Tells of the keys of scenario files: what each is for, what it may be, its default

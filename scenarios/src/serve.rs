@@ -25,7 +25,7 @@ against it.
 This is a test server, not a production one: what it holds is gone when it leaves, and it fails on
 demand. When it is ready it prints one line of JSON: where clients connect, and where faults are
 asked for by HTTP (`curl` that address: it answers with all there are, to be copied). It leaves on
-SIGTERM and Ctrl-C, and prints what the always-watched invariants say of everything it served: a
+SIGTERM and Ctrl-C, and prints what the invariants say of everything it served: a
 line of JSON on stdout, and one for people on stderr.";
 
 pub(crate) const EPILOGUE: &str = "\

@@ -1,6 +1,6 @@
 //! A run as lines, each with what it is of: what people are told, and what causes are followed in.
 //!
-//! Both engines tell their runs so: the world in `run::timeline`, models in `steps`.
+//! Both engines tell their runs so: the simulator in `run::timeline`, models in `steps`.
 
 pub(crate) mod cause;
 mod past;

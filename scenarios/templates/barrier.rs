@@ -6,9 +6,9 @@ use zoocheck::trials::prelude::*;
 const BARRIER: &str = "/my-barrier/up";
 
 /// The first process lowers the barrier; the others wait for that.
-async fn turn(zk: &impl ZooKeeper, probe: &impl Probe, part: &Part) -> Result<(), End> {
+async fn turn(zk: &impl ZooKeeper, probe: &impl Probe, role: &Role) -> Result<(), End> {
     let barrier = ZPath::parse(BARRIER).expect("a path");
-    if part.me.process == 0 {
+    if role.me.process == 0 {
         return match zk.delete(&barrier, -1).await {
             // It has lowered it in another life.
             Err(error) if error.code == ErrorCode::NoNode => Ok(()),
@@ -36,8 +36,10 @@ impl Promise for Closed {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(Fact::NodeDeleted { path, .. }) if **path == *BARRIER => self.is_lowered = true,
-            Event::Says { actor, what } if what.told().is_some_and(|(what, ..)| what == words::PASSES) => {
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) if **path == *BARRIER => self.is_lowered = true,
+            Event::Observed { actor, what }
+                if what.told().is_some_and(|(what, ..)| what == words::PASSES) =>
+            {
                 found.push(match self.is_lowered {
                     true => Finding::Tested,
                     false => Finding::Broken(Violation::new(
@@ -51,8 +53,8 @@ impl Promise for Closed {
     }
 }
 
-async fn actor(zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Result<(), End> {
-    turn(&zk, &probe, &part).await
+async fn actor(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Result<(), End> {
+    turn(&zk, &probe, &role).await
 }
 
 fn my_barrier() -> Trial {
@@ -71,5 +73,5 @@ fn my_barrier_is_right() {
 }
 
 fn main() -> std::process::ExitCode {
-    zoocheck::Zoo::default().with(my_barrier()).main()
+    zoocheck::Catalogue::default().with(my_barrier()).main()
 }

@@ -33,8 +33,8 @@ async fn term(zk: &impl ZooKeeper, probe: &impl Probe) -> Result<(), End> {
     Ok(())
 }
 
-async fn actor(zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> End {
-    for _ in 0..part.rounds {
+async fn actor(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
+    for _ in 0..role.rounds {
         if let Err(end) = term(&zk, &probe).await {
             // A znode that it may have made must not stand in the way: it goes with the session.
             let _ = zk.close().await;
@@ -59,5 +59,5 @@ fn my_election_is_right() {
 }
 
 fn main() -> std::process::ExitCode {
-    zoocheck::Zoo::default().with(my_election()).main()
+    zoocheck::Catalogue::default().with(my_election()).main()
 }

@@ -36,7 +36,7 @@ impl Promise for TakenOnce {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let Event::Says { actor, what } = event else { return };
+        let Event::Observed { actor, what } = event else { return };
         if let Some((words::TAKES, _, item)) = what.told() {
             found.push(match self.taken.insert(item) {
                 true => Finding::Tested,
@@ -46,8 +46,8 @@ impl Promise for TakenOnce {
     }
 }
 
-async fn actor(zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Result<(), End> {
-    for _ in 0..part.rounds {
+async fn actor(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Result<(), End> {
+    for _ in 0..role.rounds {
         turn(&zk, &probe).await?;
     }
     Ok(())
@@ -68,5 +68,5 @@ fn my_queue_is_right() {
 }
 
 fn main() -> std::process::ExitCode {
-    zoocheck::Zoo::default().with(my_queue()).main()
+    zoocheck::Catalogue::default().with(my_queue()).main()
 }

@@ -165,7 +165,7 @@ fn odd_files_are_refused_with_their_line() {
         ),
         (one("1", "expire = { client = 0, zebra = 1 }"), "zebra"),
         (format!("{run}[run.schedule]\nzebra = 1\nfaults = []\n"), "unknown key 'zebra'"),
-        (format!("servers = 3\n{run}course = {{ effects = true, steps = [] }}\n"), "servers: 3"),
+        (format!("servers = 3\n{run}script = {{ effects = true, steps = [] }}\n"), "servers: 3"),
     ];
     for (text, expected) in &faults {
         fs::write(dir.path().join("one.toml"), text).expect("written");

@@ -1,4 +1,4 @@
-//! From one engine to the other: counterexamples that the world replays, and runs of which it takes every order.
+//! From one engine to the other: counterexamples that the simulator replays, and runs of which it takes every order.
 #![cfg(feature = "run")]
 
 use crate::common::{zoocheck, zoocheck_in};
@@ -6,7 +6,7 @@ use std::fs;
 use zoocheck::reports::ExhaustReport;
 
 #[test]
-fn a_counterexample_becomes_a_file_that_the_world_replays_to_the_same_violation() {
+fn a_counterexample_becomes_a_file_that_the_simulator_replays_to_the_same_violation() {
     let dir = tempfile::tempdir().expect("a directory");
     let checked = zoocheck_in(dir.path(), "check lock/no-recheck --export found.toml");
     assert_eq!(checked.status, 1, "{}{}", checked.stdout, checked.stderr);
@@ -56,7 +56,7 @@ fn a_counterexample_in_which_views_lag_is_taken_on_servers_that_differ() {
 }
 
 #[test]
-fn what_the_world_cannot_take_is_said_and_nothing_is_written() {
+fn what_the_simulator_cannot_take_is_said_and_nothing_is_written() {
     let dir = tempfile::tempdir().expect("a directory");
     let files = || fs::read_dir(dir.path()).expect("it is there").count();
     for (what, why) in [
@@ -71,14 +71,14 @@ fn what_the_world_cannot_take_is_said_and_nothing_is_written() {
         );
         assert_eq!(files(), 0);
     }
-    // A file whose course goes astray, as the recipe has changed.
+    // A file whose script cannot be replayed, as the recipe has changed.
     zoocheck_in(dir.path(), "check lock/no-recheck --export found.toml");
     let text = fs::read_to_string(dir.path().join("found.toml")).expect("it is there");
     let wrong = text.replacen("\"serve p0\"", "\"deliver p0\"", 1);
     fs::write(dir.path().join("wrong.toml"), wrong).expect("it can be written");
     let ran = zoocheck_in(dir.path(), "replay wrong.toml");
     assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);
-    let said = "The world cannot take step 2 of 18, 'deliver p0'";
+    let said = "The simulator cannot take step 2 of 18, 'deliver p0'";
     assert!(ran.stdout.contains(said) && ran.stdout.contains("does not break any more"), "{}", ran.stdout);
     fs::write(dir.path().join("bad.toml"), text.replacen("serve p0", "serve x", 1)).expect("written");
     let ran = zoocheck_in(dir.path(), "replay bad.toml");

@@ -74,7 +74,7 @@ fn reports_are_written_whole_and_nothing_else() {
     assert_eq!(names, ["index.html", "junit.xml", "report.json", "summary.md"]);
     let read = |name| fs::read_to_string(dir.path().join("out/here").join(name)).expect("the file");
     let json: serde_json::Value = serde_json::from_str(&read("report.json")).expect("JSON");
-    assert_eq!(json["schema"], "zoocheck-sweep/2");
+    assert_eq!(json["schema"], "zoocheck-sweep/3");
     let junit = quick_junit::Report::deserialize_from_str(&read("junit.xml")).expect("JUnit");
     let cases = |key: &str| json[key].as_array().expect("an array").len();
     assert_eq!(junit.tests, cases("promises") + cases("invariants"));

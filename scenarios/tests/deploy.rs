@@ -167,7 +167,7 @@ fn the_jobs_of_gitlab_come_to_the_unsharded_sweep() {
     same_as_whole(dir, "report");
 
     // A nightly pipeline has the seeds of its day, whenever its jobs run.
-    let night = [
+    let dated = [
         ("CI_NODE_INDEX", "1"),
         ("CI_NODE_TOTAL", "4000"),
         ("CI_PIPELINE_SOURCE", "schedule"),
@@ -175,7 +175,7 @@ fn the_jobs_of_gitlab_come_to_the_unsharded_sweep() {
     ];
     let other = tempfile::tempdir().expect("a directory");
     fs::rename(dir.join("bin"), other.path().join("bin")).expect("moved");
-    assert_eq!(sh(other.path(), sweep, &night).0, 0);
+    assert_eq!(sh(other.path(), sweep, &dated).0, 0);
     let report = fs::read_to_string(other.path().join("shard-1/report.json")).expect("a report");
     let first = "\"first\": 20779000000000,";
     assert!(report.contains(first), "{first}");

@@ -5,12 +5,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use zoocheck::Zoo;
+use zoocheck::Catalogue;
 use zoocheck::api::ZooKeeper;
 use zoocheck::trials::event::End;
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promises::ExclusionAmongLiveSessions;
-use zoocheck::trials::trial::{Part, Trial};
+use zoocheck::trials::trial::{Role, Trial};
 
 #[derive(Clone)]
 struct Endless;
@@ -20,7 +20,7 @@ const HANGS: &str = "it hangs now";
 
 impl From<Endless> for Trial {
     fn from(_: Endless) -> Trial {
-        async fn actor(_: Arc<dyn ZooKeeper>, _: Arc<dyn Probe>, _: Part) -> End {
+        async fn actor(_: Arc<dyn ZooKeeper>, _: Arc<dyn Probe>, _: Role) -> End {
             eprintln!("{HANGS}");
             loop {
                 std::hint::spin_loop();
@@ -49,7 +49,7 @@ fn told(arguments: &str) -> (Child, impl BufRead) {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|what| ["run", "check", "judge"].contains(&what.as_str())) {
-        return Zoo::empty().with(Endless).main();
+        return Catalogue::empty().with(Endless).main();
     }
     let until = Instant::now() + Duration::from_secs(60);
     let commands = ["run endless --seeds 1000 --jobs 1", "check endless", "judge endless"];

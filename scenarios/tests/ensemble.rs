@@ -10,7 +10,7 @@ fn an_ensemble_within_small_bounds_holds() {
     let last = ran.stdout.lines().last().expect("a line");
     assert!(last.starts_with("holds (exhaustive, "), "{last}");
     assert!(ran.stdout.contains("bounds: 2 voters; at most 1 transaction, 1 crash"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("always watched: ProgressPossible, NoFairCycle"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("liveness: ProgressPossible, NoFairCycle"), "{}", ran.stdout);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn bounds_that_cannot_be_are_told_in_one_line() {
         ("--txns many", "expected a whole number from 0 to 16"),
         ("--level middle", "election, synchronisation"),
         ("--level whole --past 1", "level whole begins with empty disks"),
-        ("--level rivals --servers 2", "begins with three servers that vote"),
+        ("--level competing-leaders --servers 2", "begins with three servers that vote"),
         ("--clients 3", "--clients"),
         ("--asks multis", "--whole-servers"),
         ("--snapshots", "--whole-servers"),

@@ -4,11 +4,11 @@ use crate::common::zoocheck;
 use zk_trials::trial::{Bounds, Breaks, FoundBy, Trial};
 use zoocheck::reports::{HerdReport, JudgeReport, Report};
 use zoocheck::trials as zk_trials;
-use zoocheck::{Answer, Verdict, Zoo};
+use zoocheck::{Answer, Catalogue, Verdict};
 
 /// A lock of the catalogue that says other things of itself.
 fn claims(lock: &str) -> Trial {
-    let mut all = zk_trials::lock::catalogue().into_iter();
+    let mut all = zk_trials::lock::trials().into_iter();
     let mut trial = all.find(|trial| trial.about.name == lock).expect("it is there");
     trial.about.name = "claims";
     trial.found_by(FoundBy::Both)
@@ -20,7 +20,7 @@ fn breaking(mut trial: Trial, breaks: Option<Breaks>) -> Trial {
 }
 
 fn judge(claims: Trial) -> JudgeReport {
-    Zoo::empty().with(claims).judge(&[], 60).expect("it can be judged")
+    Catalogue::empty().with(claims).judge(&[], 60).expect("it can be judged")
 }
 
 #[test]
@@ -124,6 +124,6 @@ fn a_recipe_that_grants_nothing_has_no_herd_to_count() {
 
 #[test]
 fn a_name_that_nobody_has_is_told() {
-    let error = Zoo::default().judge(&["lok"], 1).expect_err("there is none");
+    let error = Catalogue::default().judge(&["lok"], 1).expect_err("there is none");
     assert!(error.to_string().contains("did you mean 'lock'?"), "{error}");
 }

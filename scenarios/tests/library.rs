@@ -1,4 +1,4 @@
-//! The library, as a stranger uses it: a trial of one's own, from a test.
+//! The library, as an external crate uses it: a trial of one's own, from a test.
 #![cfg(feature = "run")]
 
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use zoocheck::trials::event::{End, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::AnyPromise;
 use zoocheck::trials::promises::ExclusionAmongLiveSessions;
-use zoocheck::trials::trial::{About, Bounds, Part, Reductions, Trial};
-use zoocheck::{Answer, Scenario, Verdict, Zoo};
+use zoocheck::trials::trial::{About, Bounds, Reductions, Role, Trial};
+use zoocheck::{Answer, Catalogue, Scenario, Verdict};
 
 /// A lock without any locking.
 #[derive(Clone)]
@@ -31,9 +31,9 @@ fn about(name: &'static str) -> About {
 
 impl From<Anarchy> for Trial {
     fn from(_: Anarchy) -> Trial {
-        async fn actor(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+        async fn actor(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
             let root = ZPath::parse(ROOT).expect("a path");
-            for _ in 0..part.rounds {
+            for _ in 0..role.rounds {
                 if zk.exists(&root).await.is_err() {
                     return End::SessionLost;
                 }
@@ -60,7 +60,7 @@ static ROLLS: AtomicU64 = AtomicU64::new(0);
 
 impl From<Dice> for Trial {
     fn from(_: Dice) -> Trial {
-        async fn actor(zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _part: Part) -> End {
+        async fn actor(zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _role: Role) -> End {
             let roll = ROLLS.fetch_add(1, Ordering::Relaxed);
             zk.sleep(Duration::from_millis(roll % 97)).await;
             let path = ZPath::parse(&format!("{ROOT}/{roll}")).expect("a path");
@@ -84,9 +84,9 @@ struct Panics;
 
 impl From<Panics> for Trial {
     fn from(_: Panics) -> Trial {
-        async fn actor(zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, part: Part) -> End {
+        async fn actor(zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, role: Role) -> End {
             zk.sleep(Duration::from_millis(5)).await;
-            assert_ne!(part.me.process, 1, "the second process has no luck");
+            assert_ne!(role.me.process, 1, "the second process has no luck");
             End::Done
         }
         let about = { about("panics") };
@@ -98,35 +98,37 @@ impl From<Panics> for Trial {
     }
 }
 
-fn calm(zoo: &Zoo, name: &str) -> Scenario {
-    zoo.scenario(name).expect("it is there").without_faults()
+fn calm(catalogue: &Catalogue, name: &str) -> Scenario {
+    catalogue.scenario(name).expect("it is there").without_faults()
 }
 
 #[test]
-fn a_strangers_trial_is_swept() {
-    let zoo = Zoo::default().with(Anarchy);
-    let report = zoo.sweep(&calm(&zoo, "anarchy"), 0..10).expect("a sweep");
+fn an_external_trial_is_swept() {
+    let catalogue = Catalogue::default().with(Anarchy);
+    let report = catalogue.sweep(&calm(&catalogue, "anarchy"), 0..10).expect("a sweep");
     assert_eq!(report.answer, Answer::Broken, "{report}");
     assert_eq!(report.promises[0].verdict, Verdict::Broken, "{report}");
     assert!(!report.to_string().contains("through all faults"), "{report}");
     let failure = &report.failures[0];
-    let replay = zoo.replay(&calm(&zoo, "anarchy"), failure.seed).expect("a replay");
+    let replay = catalogue.replay(&calm(&catalogue, "anarchy"), failure.seed).expect("a replay");
     assert_eq!((replay.digest, replay.violations[0].virtual_ns), (failure.digest, failure.virtual_ns));
 }
 
 #[test]
-fn a_strangers_trial_is_checked() {
-    let zoo = Zoo::empty().with(Anarchy);
-    let report = zoo.check("anarchy", &zoo.check_config("anarchy").expect("it is there")).expect("a check");
+fn an_external_trial_is_checked() {
+    let catalogue = Catalogue::empty().with(Anarchy);
+    let report = catalogue
+        .check("anarchy", &catalogue.check_config("anarchy").expect("it is there"))
+        .expect("a check");
     assert!(!report.held(), "{report}");
     assert!(!report.steps.is_empty(), "{report}");
 }
 
 #[test]
 fn a_hidden_source_of_chance_is_caught() {
-    let zoo = Zoo::empty().with(Dice);
-    let report = zoo.sweep(&calm(&zoo, "dice"), 0..5).expect("a sweep");
-    let determinism = report.promise("determinism").expect("it is always watched");
+    let catalogue = Catalogue::empty().with(Dice);
+    let report = catalogue.sweep(&calm(&catalogue, "dice"), 0..5).expect("a sweep");
+    let determinism = report.promise("determinism").expect("it is an invariant");
     assert_eq!(determinism.verdict, Verdict::Broken, "{report}");
     let failure =
         report.failures.iter().find(|failure| failure.promise == "determinism").expect("it is told");
@@ -135,45 +137,47 @@ fn a_hidden_source_of_chance_is_caught() {
 
 #[test]
 fn a_panic_of_a_recipe_is_a_broken_invariant_with_its_message() {
-    let zoo = Zoo::empty().with(Panics);
-    let report = zoo.sweep(&calm(&zoo, "panics"), 0..3).expect("a sweep");
+    let catalogue = Catalogue::empty().with(Panics);
+    let report = catalogue.sweep(&calm(&catalogue, "panics"), 0..3).expect("a sweep");
     assert_eq!(report.answer, Answer::Broken, "{report}");
     let failure = &report.failures[0];
     assert_eq!(failure.promise, "no-panic");
     assert!(failure.what.contains("the second process has no luck"), "{}", failure.what);
-    let report = zoo.check("panics", &zoo.check_config("panics").expect("it is there")).expect("a check");
+    let report =
+        catalogue.check("panics", &catalogue.check_config("panics").expect("it is there")).expect("a check");
     assert_eq!(report.promise.as_deref(), Some("no-panic"), "{report}");
 }
 
 #[test]
 #[should_panic(expected = "two trials are called 'anarchy'")]
 fn a_name_is_given_once() {
-    let _ = Zoo::default().with(Anarchy).with(Anarchy);
+    let _ = Catalogue::default().with(Anarchy).with(Anarchy);
 }
 
 #[test]
 fn an_impossible_scenario_is_refused() {
-    let zoo = Zoo::default();
-    let scenario = Scenario { clients: 0, ..zoo.scenario("lock").expect("it is there") };
-    let error = zoo.sweep(&scenario, 0..1).expect_err("nobody is there").to_string();
+    let catalogue = Catalogue::default();
+    let scenario = Scenario { clients: 0, ..catalogue.scenario("lock").expect("it is there") };
+    let error = catalogue.sweep(&scenario, 0..1).expect_err("nobody is there").to_string();
     assert!(error.starts_with("clients: 0"), "{error}");
-    let scenario = zoo.scenario("lock").expect("it is there");
-    zoo.sweep(&scenario, 5..5).expect_err("no seed");
+    let scenario = catalogue.scenario("lock").expect("it is there");
+    catalogue.sweep(&scenario, 5..5).expect_err("no seed");
     let unknown = Scenario { recipe: "lokc".into(), ..scenario };
-    assert!(zoo.replay(&unknown, 1).expect_err("unknown").to_string().contains("did you mean 'lock'?"));
+    assert!(catalogue.replay(&unknown, 1).expect_err("unknown").to_string().contains("did you mean 'lock'?"));
 }
 
 /// A candidate that was told of its lost connection stood still for a moment, and what it had written before arrived
 /// meanwhile: that was taken for a write of one that goes on. Seed 140 was one of them.
 #[test]
 fn who_is_told_of_a_loss_goes_on_at_once() {
-    let zoo = Zoo::default();
-    let sweep = zoo.sweep(&zoo.scenario("election").expect("it is there"), 135..145).expect("a sweep");
+    let catalogue = Catalogue::default();
+    let sweep =
+        catalogue.sweep(&catalogue.scenario("election").expect("it is there"), 135..145).expect("a sweep");
     let stops = sweep.promise("stops-at-loss").expect("it is promised");
     assert_eq!(stops.verdict, Verdict::Held, "{sweep}");
 }
 
-/// Each promise there is, made as by a stranger: of what `zoocheck` exports alone.
+/// Each promise there is, made as by an external crate: of what `zoocheck` exports alone.
 fn every_promise() -> Vec<Box<dyn AnyPromise>> {
     use zoocheck::trials::promises::*;
     let mut all: Vec<Box<dyn AnyPromise>> = vec![

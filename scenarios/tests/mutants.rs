@@ -24,7 +24,7 @@ fn planted_bugs_are_found_by_seeds_and_by_models_and_the_canary_by_neither() {
 }
 
 #[test]
-fn bugs_that_need_a_rival_are_found_where_two_stand_for_an_epoch() {
+fn bugs_that_need_a_competing_leader_are_found_where_two_stand_for_an_epoch() {
     let names = "epoch-before-promises promise-counts-twice leads-behind does-not-give-way";
     let ran = zoocheck(&format!("mutants {names} --seeds 1 --max-states 5000 --format json"));
     let report = ran.json::<MutantsReport>();

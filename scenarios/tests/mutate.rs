@@ -6,7 +6,7 @@ use zoocheck::api::{CreateMode, Data, Error, ErrorCode, Text, ZPath, ZooKeeper};
 use zoocheck::reports::{MutateReport, MutationFate, MutationResult};
 use zoocheck::trials::prelude::*;
 use zoocheck::trials::promises::{ExclusionAmongLiveSessions, NoWaiterStuck, STANDARD};
-use zoocheck::{Answer, Zoo};
+use zoocheck::{Answer, Catalogue};
 
 /// A lock that is right where nothing fails, and promises little of that, or more.
 #[derive(Clone)]
@@ -36,8 +36,8 @@ async fn turn(zk: &impl ZooKeeper, probe: &impl Probe) -> Result<(), Error> {
 
 impl From<Small> for Trial {
     fn from(it: Small) -> Trial {
-        async fn actor(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
-            for _ in 0..part.rounds {
+        async fn actor(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
+            for _ in 0..role.rounds {
                 if let Err(error) = turn(&zk, &probe).await {
                     return error.into();
                 }
@@ -77,7 +77,8 @@ fn both() -> Vec<Box<dyn AnyPromise>> {
 }
 
 fn mutated(promises: fn() -> Vec<Box<dyn AnyPromise>>) -> (Answer, Vec<MutationResult>) {
-    let report = Zoo::empty().with(Small { promises }).mutate(&["small"], 5).expect("it can be mutated");
+    let report =
+        Catalogue::empty().with(Small { promises }).mutate(&["small"], 5).expect("it can be mutated");
     (report.answer, report.recipes[0].mutations.clone())
 }
 

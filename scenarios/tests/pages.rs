@@ -33,7 +33,7 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     ("scenario explain faults", "", 0),
     ("completions bash", "", 0),
     ("manual run", "", 0),
-    ("schema zoocheck-sweep/2", "", 0),
+    ("schema zoocheck-sweep/3", "", 0),
 ];
 
 /// Run by other tests, and in CI: it goes on until it is stopped, or makes a crate that is built then.

@@ -173,7 +173,7 @@ fn shells_can_complete_its_words() {
         assert!(ran.stdout.contains(word) && ran.stdout.contains("replay"), "{shell}");
     }
     assert_eq!(zoocheck("completions tcsh").status, 2);
-    let schema = zoocheck("schema zoocheck-sweep/2").stdout;
+    let schema = zoocheck("schema zoocheck-sweep/3").stdout;
     assert!(
         schema.contains("json-schema.org/draft/2020-12") && schema.contains("\"until_covered\""),
         "{schema}"

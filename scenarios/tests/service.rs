@@ -1,25 +1,25 @@
-//! Recipe models use `Service` in the place of an ensemble: it must allow all that the world shows its clients.
+//! Recipe models use `Service` in the place of an ensemble: it must allow all that the simulator shows its clients.
 //!
 //! `SERVICE_SEEDS=10 cargo test -p zoocheck --test all service:: -- --ignored --nocapture` goes through so many seeds of every
 //! trial of the catalogue in every kind of run, and prints what came of it. `SERVICE_KIND` and `SERVICE_TRIAL` pick some
-//! of them; with `SERVICE_NARROWED` the narrowed ones are asked as well.
+//! of them; with `SERVICE_RESTRICTED` the restricted ones are asked as well.
 #![cfg(feature = "run")]
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use zk_model::accept::{Accepted, Narrowed, Rejection, Why, accept};
-use zk_proto::visible::Step;
-use zk_world::{Faults, RunOptions, Scenario, SyncRule};
+use zk_model::trace_validation::{Accepted, Rejection, Restriction, Why, validate};
+use zk_proto::visible::VisibleStep;
+use zk_simulator::{Faults, RunOptions, Scenario, SyncRule};
 
-/// Among so many seeds of the suite's ensemble there are syncs that lie.
+/// Among so many seeds of the suite's ensemble there are stale syncs.
 const SYNC_SEEDS: u64 = 150;
 
 /// What the clients of a run of the lock saw.
-fn record(scenario: &Scenario, seed: u64) -> Vec<Step> {
+fn record(scenario: &Scenario, seed: u64) -> Vec<VisibleStep> {
     let options = RunOptions { visible: true, ..RunOptions::default() };
-    let trials = zk_trials::catalogue();
+    let trials = zk_trials::trials();
     let lock = trials.iter().find(|trial| trial.about.name == scenario.recipe).expect("the lock");
-    zk_world::run(lock, scenario, seed, &options).visible
+    zk_simulator::run(lock, scenario, seed, &options).visible
 }
 
 fn faulty(servers: u8) -> Scenario {
@@ -77,17 +77,17 @@ fn rough() -> Scenario {
 /// Those of the first seeds whose records are rejected, and why; and what was in the others.
 type Judged = (BTreeMap<u64, Rejection>, Vec<Accepted>);
 
-fn rejected(scenario: &Scenario, seeds: u64, narrowed: Option<Narrowed>) -> Judged {
-    judged(scenario, 0..seeds, &[narrowed]).remove(0)
+fn rejected(scenario: &Scenario, seeds: u64, restriction: Option<Restriction>) -> Judged {
+    judged(scenario, 0..seeds, &[restriction]).remove(0)
 }
 
 /// The same of each of some `Service`s: each seed is run once.
-fn judged(scenario: &Scenario, seeds: Range<u64>, services: &[Option<Narrowed>]) -> Vec<Judged> {
+fn judged(scenario: &Scenario, seeds: Range<u64>, services: &[Option<Restriction>]) -> Vec<Judged> {
     let mut all: Vec<Judged> = services.iter().map(|_| Judged::default()).collect();
     for seed in seeds {
         let steps = record(scenario, seed);
-        for (narrowed, (rejected, accepted)) in services.iter().zip(&mut all) {
-            match accept(&steps, *narrowed) {
+        for (restriction, (rejected, accepted)) in services.iter().zip(&mut all) {
+            match validate(&steps, *restriction) {
                 Ok(what) => accepted.push(what),
                 Err(rejection) => {
                     rejected.insert(seed, rejection);
@@ -130,7 +130,7 @@ fn service_allows_all_that_three_faulty_servers_show() {
     let (rejected, accepted) = rejected(&faulty(3), 40, None);
     assert_eq!(rejected, BTreeMap::new());
     assert!(sum(&accepted, |a| a.stale_reads) > 0 && sum(&accepted, |a| a.late_writes) > 0);
-    assert!(sum(&accepted, |a| a.went_back) > 0 && sum(&accepted, |a| a.false_ends) > 0);
+    assert!(sum(&accepted, |a| a.went_back) > 0 && sum(&accepted, |a| a.false_expiries) > 0);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn service_allows_all_that_servers_show_dead_sessions() {
 
 /// The names of the catalogue, each with a first seed of its own: a seed says which faults a run has at all.
 fn recipes() -> impl Iterator<Item = (u64, String)> {
-    (0..).zip(zk_trials::catalogue().into_iter().map(|trial| trial.about.name.to_owned()))
+    (0..).zip(zk_trials::trials().into_iter().map(|trial| trial.about.name.to_owned()))
 }
 
 #[test]
@@ -172,52 +172,54 @@ fn service_allows_all_that_the_clients_of_every_trial_see_in_every_kind_of_run()
     }
 }
 
-/// The first seed that `Service` accepts and the narrowed one does not.
-fn told_apart(scenario: &Scenario, narrowed: Narrowed) -> Option<(u64, Why)> {
+/// The first seed that `Service` accepts and the restricted one does not.
+fn told_apart(scenario: &Scenario, restriction: Restriction) -> Option<(u64, Why)> {
     (0..400).find_map(|seed| {
         let steps = record(scenario, seed);
-        let rejection = accept(&steps, Some(narrowed)).err()?;
-        accept(&steps, None).is_ok().then_some((seed, rejection.why))
+        let rejection = validate(&steps, Some(restriction)).err()?;
+        validate(&steps, None).is_ok().then_some((seed, rejection.why))
     })
 }
 
 #[test]
 fn a_service_without_lag_is_found_out() {
-    let (_, why) = told_apart(&calm(3), Narrowed::NoLag).expect("some view lags");
+    let (_, why) = told_apart(&calm(3), Restriction::NoLag).expect("some view lags");
     assert!(matches!(why, Why::ViewGoesBack | Why::DifferentAnswer | Why::DifferentEvent), "{why:?}");
-    assert_eq!(told_apart(&calm(1), Narrowed::NoLag), None, "a single server lags behind nobody");
+    assert_eq!(told_apart(&calm(1), Restriction::NoLag), None, "a single server lags behind nobody");
 }
 
 #[test]
 fn a_service_whose_syncs_tell_the_truth_is_found_out() {
-    let (_, why) = told_apart(&suite(), Narrowed::SyncsTellTheTruth).expect("some sync lies");
+    let (_, why) = told_apart(&suite(), Restriction::NoStaleSyncs).expect("some sync is stale");
     assert_eq!(why, Why::ViewGoesBack);
 }
 
 /// What a client owes to syncs that tell the truth is kept where a leader asks a quorum, and nowhere else.
 #[test]
 fn syncs_that_ask_a_quorum_tell_the_truth() {
-    let narrowed = Some(Narrowed::SyncsTellTheTruth);
-    let lies = |sync| {
+    let restriction = Some(Restriction::NoStaleSyncs);
+    let stale = |sync| {
         let scenario = Scenario { sync, ..suite() };
-        let (rejected, accepted) = judged(&scenario, 0..SYNC_SEEDS, &[narrowed]).remove(0);
+        let (rejected, accepted) = judged(&scenario, 0..SYNC_SEEDS, &[restriction]).remove(0);
         assert!(sum(&accepted, |a| a.stale_reads) > 0, "no view lagged");
         rejected
     };
-    assert!(!lies(SyncRule::AsShipped).is_empty(), "no sync lied");
-    assert_eq!(lies(SyncRule::AsksQuorum), BTreeMap::new());
+    assert!(!stale(SyncRule::AsShipped).is_empty(), "no sync was stale");
+    assert_eq!(stale(SyncRule::AsksQuorum), BTreeMap::new());
 }
 
 /// The same, as a recipe sees it.
 #[test]
 fn who_relies_on_a_sync_is_broken_as_shipped_and_not_where_a_leader_asks_a_quorum() {
-    let trials = zk_trials::catalogue();
+    let trials = zk_trials::trials();
     let relies = trials.iter().find(|trial| trial.about.name == "configuration/sync-asks-nobody");
     let relies = relies.expect("it is there");
     let broken = |sync| {
         let scenario = Scenario { recipe: relies.about.name.to_owned(), sync, ..suite() };
-        let runs = (0..SYNC_SEEDS).map(|seed| zk_world::run(relies, &scenario, seed, &RunOptions::default()));
-        let broken = runs.filter(|run| run.violations.iter().any(|violation| violation.excuse.is_none()));
+        let runs =
+            (0..SYNC_SEEDS).map(|seed| zk_simulator::run(relies, &scenario, seed, &RunOptions::default()));
+        let broken =
+            runs.filter(|run| run.violations.iter().any(|violation| violation.violated_assumption.is_none()));
         broken.count()
     };
     assert!(broken(SyncRule::AsShipped) > 0);
@@ -225,14 +227,15 @@ fn who_relies_on_a_sync_is_broken_as_shipped_and_not_where_a_leader_asks_a_quoru
 }
 
 #[test]
-fn a_service_in_which_nobody_is_told_of_a_false_end_is_found_out() {
-    let (_, why) = told_apart(&faulty(3), Narrowed::NoFalseEnds).expect("some end is none");
+fn a_service_in_which_nobody_is_told_of_a_false_expiry_is_found_out() {
+    let (_, why) = told_apart(&faulty(3), Restriction::NoFalseExpiries).expect("some end is none");
     assert_eq!(why, Why::ExpiryThatWasNot);
 }
 
 #[test]
 fn a_service_that_knows_of_every_end_at_once_is_found_out() {
-    let (_, why) = told_apart(&rough(), Narrowed::EndsAreKnownAtOnce).expect("some dead session is served");
+    let (_, why) =
+        told_apart(&rough(), Restriction::EndsAreKnownAtOnce).expect("some dead session is served");
     assert_eq!(why, Why::ServedAfterTheEnd);
 }
 
@@ -243,14 +246,16 @@ fn with_watches() -> Scenario {
 
 #[test]
 fn a_service_whose_watches_come_at_once_is_found_out() {
-    let (_, why) = told_apart(&with_watches(), Narrowed::WatchesComeAtOnce).expect("some watch comes late");
+    let (_, why) =
+        told_apart(&with_watches(), Restriction::WatchesComeAtOnce).expect("some watch comes late");
     assert_eq!(why, Why::DifferentEvent);
 }
 
 #[test]
 fn a_service_that_never_loses_an_answer_is_found_out() {
     for servers in [1, 3] {
-        let (_, why) = told_apart(&faulty(servers), Narrowed::AnswersNeverLost).expect("some answer is lost");
+        let (_, why) =
+            told_apart(&faulty(servers), Restriction::AnswersNeverLost).expect("some answer is lost");
         assert_eq!(why, Why::LostAnswer);
     }
 }
@@ -259,7 +264,7 @@ fn a_service_that_never_loses_an_answer_is_found_out() {
 fn a_service_that_never_ends_a_session_before_its_answers_is_found_out() {
     for servers in [1, 3] {
         let (_, why) =
-            told_apart(&faulty(servers), Narrowed::NoExpiryBeforeAnswer).expect("some session ends");
+            told_apart(&faulty(servers), Restriction::NoExpiryBeforeAnswer).expect("some session ends");
         assert_eq!(why, Why::ExpiryBeforeAnswer);
     }
 }
@@ -284,8 +289,8 @@ fn variable(name: &str) -> Option<String> {
 fn survey() {
     let seeds = variable("SERVICE_SEEDS").and_then(|text| text.parse().ok()).unwrap_or(1);
     let (kind, trial) = (variable("SERVICE_KIND").unwrap_or_default(), variable("SERVICE_TRIAL"));
-    let services: Vec<Option<Narrowed>> = match variable("SERVICE_NARROWED") {
-        Some(_) => [None].into_iter().chain(Narrowed::ALL.iter().copied().map(Some)).collect(),
+    let services: Vec<Option<Restriction>> = match variable("SERVICE_RESTRICTED") {
+        Some(_) => [None].into_iter().chain(Restriction::ALL.iter().copied().map(Some)).collect(),
         None => vec![None],
     };
     let mut wrong = Vec::new();
@@ -303,9 +308,9 @@ fn survey() {
                 wrong.extend(told.inspect(|wrong| println!("  {wrong}")));
             }
         }
-        for (narrowed, (accepted, whys)) in services.iter().zip(&all) {
-            println!("{name}, {narrowed:?}: {} accepted, rejected: {whys:?}", accepted.len());
-            if narrowed.is_none() {
+        for (restriction, (accepted, whys)) in services.iter().zip(&all) {
+            println!("{name}, {restriction:?}: {} accepted, rejected: {whys:?}", accepted.len());
+            if restriction.is_none() {
                 println!("  {:?}", total(accepted));
             }
         }
@@ -323,7 +328,7 @@ fn total(accepted: &[Accepted]) -> Accepted {
         late_writes: of(|a| a.late_writes),
         losses: of(|a| a.losses),
         expiries: of(|a| a.expiries),
-        false_ends: of(|a| a.false_ends),
+        false_expiries: of(|a| a.false_expiries),
         early_ends: of(|a| a.early_ends),
         early_connects: of(|a| a.early_connects),
         connected_after_the_end: of(|a| a.connected_after_the_end),

@@ -2,7 +2,7 @@
 #![cfg(feature = "run")]
 
 use zoocheck::trials::trial::FoundBy;
-use zoocheck::{CheckConfig, Verdict, Zoo};
+use zoocheck::{Catalogue, CheckConfig, Verdict};
 
 /// A row of the table: the promises, the recipes that are held to them, and the trials that break one of them.
 struct Row {
@@ -30,23 +30,23 @@ fn rows() -> Vec<Row> {
     rows.map(row).collect()
 }
 
-fn is_held_to(zoo: &Zoo, trial: &str, promise: &str) -> bool {
-    let trial = zoo.trials().iter().find(|other| other.about.name == trial);
+fn is_held_to(catalogue: &Catalogue, trial: &str, promise: &str) -> bool {
+    let trial = catalogue.trials().iter().find(|other| other.about.name == trial);
     let trial = trial.unwrap_or_else(|| panic!("{promise}: there is no such recipe"));
     trial.held_to().iter().any(|other| other.name() == promise)
 }
 
 #[test]
 fn each_statement_has_promises_that_its_recipes_are_held_to() {
-    let zoo = Zoo::default();
+    let catalogue = Catalogue::default();
     assert!(rows().len() > 15);
     for Row { statement, promises, recipes, .. } in rows() {
         assert!(!promises.is_empty() && !recipes.is_empty(), "{statement}");
         for recipe in &recipes {
-            let about = zoo.trials().iter().find(|trial| trial.about.name == *recipe).map(|t| t.about);
+            let about = catalogue.trials().iter().find(|trial| trial.about.name == *recipe).map(|t| t.about);
             assert!(about.is_some_and(|about| about.breaks.is_none()), "{statement}: {recipe} is right");
             for promise in &promises {
-                assert!(is_held_to(&zoo, recipe, promise), "{statement}: {recipe} promises {promise}");
+                assert!(is_held_to(&catalogue, recipe, promise), "{statement}: {recipe} promises {promise}");
             }
         }
     }
@@ -54,18 +54,18 @@ fn each_statement_has_promises_that_its_recipes_are_held_to() {
 
 #[test]
 fn what_is_said_to_break_a_promise_breaks_it_in_both_engines() {
-    let zoo = Zoo::default();
+    let catalogue = Catalogue::default();
     for Row { statement, promises, broken_by, .. } in rows() {
         for name in broken_by {
-            let trial = zoo.trials().iter().find(|trial| trial.about.name == name).expect(name);
+            let trial = catalogue.trials().iter().find(|trial| trial.about.name == name).expect(name);
             let promise = promises.iter().find(|promise| {
                 let named = trial.about.breaks.is_some_and(|breaks| breaks.promise == **promise);
-                named || is_held_to(&zoo, name, promise) && promises.len() == 1
+                named || is_held_to(&catalogue, name, promise) && promises.len() == 1
             });
             let promise =
                 *promise.unwrap_or_else(|| panic!("{statement}: {name} breaks none of {promises:?}"));
             if trial.found_by != FoundBy::Chaos {
-                let config = zoo.check_config(name).expect("it is there");
+                let config = catalogue.check_config(name).expect("it is there");
                 let is_named = trial.about.breaks.is_some_and(|breaks| breaks.promise == promise);
                 let bounds = match is_named {
                     true => config.bounds,
@@ -76,14 +76,14 @@ fn what_is_said_to_break_a_promise_breaks_it_in_both_engines() {
                     },
                 };
                 let config = CheckConfig { bounds, promise: Some(promise.into()), ..config };
-                let check = zoo.check(name, &config).expect("a check");
+                let check = catalogue.check(name, &config).expect("a check");
                 assert_eq!(check.promise.as_deref(), Some(promise), "{statement}: {name}\n{check}");
             }
             if trial.found_by != FoundBy::Model {
-                let scenario = zoo.scenario(name).expect("it is there");
+                let scenario = catalogue.scenario(name).expect("it is there");
                 // Most are found by the first seeds.
                 let is_broken = [0..5, 5..60].into_iter().any(|seeds| {
-                    let sweep = zoo.sweep(&scenario, seeds).expect("a sweep");
+                    let sweep = catalogue.sweep(&scenario, seeds).expect("a sweep");
                     sweep.promise(promise).is_some_and(|found| found.verdict == Verdict::Broken)
                 });
                 assert!(is_broken, "{statement}: {name}");

@@ -33,8 +33,8 @@ fn a_disk_that_lost_something_silently_is_why_an_invariant_may_break() {
 /// Some promises took a right recipe for a broken one only where servers lag, or only with administrators.
 #[test]
 fn every_right_recipe_holds_in_every_scenario() {
-    let zoo = zoocheck::Zoo::default();
-    let right = zoo.trials().iter().filter(|trial| trial.about.breaks.is_none());
+    let catalogue = zoocheck::Catalogue::default();
+    let right = catalogue.trials().iter().filter(|trial| trial.about.breaks.is_none());
     for trial in right {
         for name in files() {
             let recipe = trial.about.name;
@@ -44,9 +44,9 @@ fn every_right_recipe_holds_in_every_scenario() {
     }
 }
 
-/// What no recipe asks is watched as well.
+/// What no recipe asks keeps the invariants as well.
 #[test]
-fn servers_keep_what_is_always_watched_in_every_scenario_whatever_they_are_asked() {
+fn servers_keep_the_invariants_in_every_scenario_whatever_they_are_asked() {
     for name in files() {
         let ran = zoocheck(&format!("run requests --scenario suite/{name} --seeds 6"));
         assert!(matches!(ran.status, 0 | 3), "{name}: {}{}", ran.stdout, ran.stderr);

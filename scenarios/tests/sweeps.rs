@@ -112,9 +112,9 @@ fn a_saved_report_is_shown_again_and_its_files_are_made_again() {
         assert!(!dir.join("out").exists());
     };
     bad(&before[..before.len() / 2], "cut off");
-    let newer = before.replacen("zoocheck-sweep/2", "zoocheck-sweep/3", 1);
-    bad(&newer, "zoocheck-sweep/3: made by a newer zoocheck; this one reads up to zoocheck-sweep/2");
-    bad("{\"schema\": \"zoocheck-judge/1\"}", "another kind of report");
+    let newer = before.replacen("zoocheck-sweep/3", "zoocheck-sweep/4", 1);
+    bad(&newer, "zoocheck-sweep/4: made by a newer zoocheck; this one reads up to zoocheck-sweep/3");
+    bad("{\"schema\": \"zoocheck-judge/2\"}", "another kind of report");
 }
 
 /// Starts a sweep that takes a while, and waits until some of it is saved.
@@ -261,7 +261,7 @@ fn a_folder_with_files_of_others_is_left_alone() {
     let first = zoocheck_in(dir, &format!("run {BROKEN} --seeds 5 --report one"));
     assert_eq!(first.status, 1, "{}", first.stderr);
     let own = read(dir, "one/report.json");
-    let newer = own.replacen("zoocheck-sweep/2", "zoocheck-sweep/3", 1);
+    let newer = own.replacen("zoocheck-sweep/3", "zoocheck-sweep/4", 1);
     fs::create_dir(dir.join("other")).expect("created");
     for (file, text) in [
         ("report.json", "{\"a\": 1}"),
@@ -316,15 +316,15 @@ fn a_sweep_until_covered_ends_where_nothing_new_comes_whatever_the_jobs() {
 }
 
 #[test]
-fn seeds_of_a_night_are_its_own_and_the_range_that_is_told_runs_them_again() {
+fn dated_seeds_are_a_dates_own_and_the_range_that_is_told_runs_them_again() {
     let report =
         |arguments: &str| zoocheck(&format!("run lock {arguments} --format json")).json::<SweepReport>();
-    let mut night = report("--seeds 3 --fresh=2026-11-22");
-    assert_eq!(night["seeds"]["first"], 20_779_000_000_000_u64);
+    let mut dated = report("--seeds 3 --fresh=2026-11-22");
+    assert_eq!(dated["seeds"]["first"], 20_779_000_000_000_u64);
     let mut again = report("--seeds 20779000000000..20779000000003");
-    night["wall_seconds"] = serde_json::Value::Null;
+    dated["wall_seconds"] = serde_json::Value::Null;
     again["wall_seconds"] = serde_json::Value::Null;
-    assert_eq!(night, again);
+    assert_eq!(dated, again);
     refused("no day", &zoocheck("run lock --fresh=2026-13-01"), &["2026-13-01", "expected a day"]);
     refused("seeds", &zoocheck("run lock --seeds 9..3"), &["9..3", "100..200"]);
     refused("alone", &zoocheck("run lock --resume"), &["--report"]);

@@ -9,10 +9,14 @@ const ARROWS: [(&str, &str, &[&str]); 15] = [
     ("sim/api", "zk-api", &[]),
     ("sim/proto", "zk-proto", &["zk-api"]),
     ("sim/wire", "zk-wire", &["zk-api", "zk-proto"]),
-    ("sim/watched", "zk-watched", &["zk-api", "zk-proto"]),
+    ("sim/invariants", "zk-invariants", &["zk-api", "zk-proto"]),
     ("sim/cluster", "zk-cluster", &["zk-api", "zk-proto"]),
-    ("sim/world", "zk-world", &["zk-api", "zk-cluster", "zk-proto", "zk-trials", "zk-watched", "zk-wire"]),
-    ("sim/serve", "zk-serve", &["zk-api", "zk-cluster", "zk-proto", "zk-watched", "zk-wire"]),
+    (
+        "sim/simulator",
+        "zk-simulator",
+        &["zk-api", "zk-cluster", "zk-proto", "zk-trials", "zk-invariants", "zk-wire"],
+    ),
+    ("sim/serve", "zk-serve", &["zk-api", "zk-cluster", "zk-proto", "zk-invariants", "zk-wire"]),
     ("sim/conform", "zk-conform", &["zk-api"]),
     ("recipes", "zk-recipes", &["zk-api"]),
     ("recipes/trials", "zk-trials", &["zk-api", "zk-recipes"]),
@@ -33,14 +37,14 @@ const ARROWS: [(&str, &str, &[&str]); 15] = [
             "zk-reports",
             "zk-serve",
             "zk-trials",
-            "zk-world",
+            "zk-simulator",
         ],
     ),
 ];
 
 /// Crates whose code must be a function of its arguments.
 const PURE: [&str; 7] =
-    ["sim/api", "sim/proto", "sim/wire", "sim/watched", "sim/cluster", "recipes", "recipes/trials"];
+    ["sim/api", "sim/proto", "sim/wire", "sim/invariants", "sim/cluster", "recipes", "recipes/trials"];
 
 /// What would make it something else.
 const IMPURE: [&str; 12] = [
@@ -133,7 +137,7 @@ fn arrows_between_crates_point_one_way() {
 fn engines_are_known_to_one_crate_each() {
     for (dir, name, _) in ARROWS {
         let all = dependencies(&manifest(dir), &ALL);
-        assert_eq!(all.contains("madsim"), name == "zk-world", "{name} and madsim");
+        assert_eq!(all.contains("madsim"), name == "zk-simulator", "{name} and madsim");
         assert_eq!(all.contains("stateright"), name == "zk-model", "{name} and stateright");
     }
 }

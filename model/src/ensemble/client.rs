@@ -9,7 +9,7 @@ use zk_api::{Request, Response, Zxid};
 use zk_proto::message::{ConnId, ToClient, WatchList, Xid};
 use zk_proto::server::ServerId;
 use zk_proto::txn::Txn;
-use zk_proto::visible::{Cause, Step};
+use zk_proto::visible::{Cause, VisibleStep};
 
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,13 +39,13 @@ pub struct Client {
     /// Whether what it sees is to be judged.
     keeps: bool,
     /// If so, all that it saw, and the transactions in between.
-    pub(super) record: Vec<Step>,
+    pub(super) record: Vec<VisibleStep>,
     /// The last of these transactions.
     committed: Zxid,
 }
 
-/// What it says to its server.
-pub(super) enum Says {
+/// What it sends to its server.
+pub(super) enum Outgoing {
     Watches { since: Zxid },
     Asks { number: i64 },
 }
@@ -79,7 +79,7 @@ impl Client {
     /// It has no connection any more.
     pub(super) fn hangs_up(&mut self) {
         if self.is_connected {
-            self.records(Step::Loses { session: work::SESSION });
+            self.records(VisibleStep::Loses { session: work::SESSION });
         }
         (self.at, self.is_connected) = (None, false);
         self.waiting.clear();
@@ -91,20 +91,20 @@ impl Client {
         self.pending.push(number);
     }
 
-    /// What it says next.
-    pub(super) fn says(&mut self, work: Work) -> Option<Says> {
+    /// What it sends next.
+    pub(super) fn sends_next(&mut self, work: Work) -> Option<Outgoing> {
         if !self.is_connected {
             return None;
         }
         if std::mem::take(&mut self.registers) {
             // What was there from the beginning is no news.
-            return Some(Says::Watches { since: self.last.max(work::beginning_ends()) });
+            return Some(Outgoing::Watches { since: self.last.max(work::beginning_ends()) });
         }
         let number = (!self.pending.is_empty()).then(|| self.pending.remove(0))?;
         let (session, xid) = (work::SESSION, Xid(number as i32));
         self.waiting.push(xid);
-        self.records(Step::Sends { session, xid, request: request(work, number) });
-        Some(Says::Asks { number })
+        self.records(VisibleStep::Sends { session, xid, request: request(work, number) });
+        Some(Outgoing::Asks { number })
     }
 
     /// It is sent something on its connection.
@@ -113,7 +113,7 @@ impl Client {
         match message {
             ToClient::Connected(response) if response.timeout_ms == 0 => {
                 self.hangs_up();
-                self.records(Step::Expires { session });
+                self.records(VisibleStep::Expires { session });
                 self.is_over = true;
             }
             ToClient::Connected(_) => {
@@ -123,20 +123,22 @@ impl Client {
                 let watches = WatchList { data, ..WatchList::default() };
                 let again = std::mem::replace(&mut self.has_begun, true);
                 self.records(match again {
-                    true => Step::Connects { session, watches },
-                    false => Step::Begins { session },
+                    true => VisibleStep::Connects { session, watches },
+                    false => VisibleStep::Begins { session },
                 });
             }
-            ToClient::WatchesSet { .. } => self.records(Step::Gets { session, message: message.clone() }),
+            ToClient::WatchesSet { .. } => {
+                self.records(VisibleStep::Gets { session, message: message.clone() })
+            }
             ToClient::Pong { .. } => {}
             ToClient::Event { event, .. } => {
-                self.records(Step::Gets { session, message: message.clone() });
+                self.records(VisibleStep::Gets { session, message: message.clone() });
                 if self.watch.take().is_none() {
                     self.wrong.insert((WATCH_FIRST, format!("it is told of {} without a watch", event.path)));
                 }
             }
             ToClient::Reply { xid, zxid, result } => {
-                self.records(Step::Gets { session, message: message.clone() });
+                self.records(VisibleStep::Gets { session, message: message.clone() });
                 self.is_answered(*xid, *zxid);
                 let asked = request(work, i64::from(xid.0));
                 if let Ok(Response::Data { stat, .. } | Response::DataSet(stat)) = result {
@@ -146,7 +148,7 @@ impl Client {
                     self.answered.insert(*xid, *zxid);
                 }
                 if asked == Request::CloseSession && result.is_ok() {
-                    self.records(Step::Ends { session });
+                    self.records(VisibleStep::Ends { session });
                     (self.is_connected, self.is_over) = (false, true);
                 }
             }
@@ -181,7 +183,7 @@ impl Client {
         for txn in txns {
             let Txn { zxid, session, xid, .. } = *txn;
             self.committed = zxid;
-            self.records(Step::Commits { zxid, session, xid, cause: Cause::of(txn) });
+            self.records(VisibleStep::Commits { zxid, session, xid, cause: Cause::of(txn) });
         }
     }
 
@@ -190,7 +192,7 @@ impl Client {
         self.keeps.then_some(self.committed)
     }
 
-    fn records(&mut self, step: Step) {
+    fn records(&mut self, step: VisibleStep) {
         if self.keeps {
             self.record.push(step);
         }

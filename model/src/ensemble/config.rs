@@ -1,6 +1,6 @@
 //! What to explore of an ensemble: how much of each, from where, and what is merged.
 
-use crate::accept::Narrowed;
+use crate::trace_validation::Restriction;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -59,7 +59,7 @@ pub enum Level {
     Synchronisation,
     /// Of three voters one has decided to lead and was cut off, and the others have gone on without it: two stand for
     /// one epoch, or for two.
-    Rivals,
+    CompetingLeaders,
     /// Everybody serves.
     Broadcast,
     /// Everybody has just been switched on.
@@ -74,7 +74,7 @@ impl Level {
     pub(super) fn has_links(self) -> bool {
         match self {
             Level::Election => false,
-            Level::Synchronisation | Level::Rivals | Level::Broadcast | Level::Whole => true,
+            Level::Synchronisation | Level::CompetingLeaders | Level::Broadcast | Level::Whole => true,
         }
     }
 
@@ -115,8 +115,8 @@ pub enum Traces {
     /// States that differ in it alone are one.
     #[default]
     Forgotten,
-    /// It is a part of the state, and `Service`, or a narrowed one, must allow it.
-    Judged(Option<Narrowed>),
+    /// It is a part of the state, and `Service`, or a restricted one, must allow it.
+    Judged(Option<Restriction>),
 }
 
 /// How a server is set up.

@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::model::{EnsembleModel, Stepped};
 use super::node::{Effect, Event, Node};
-use super::state::{Part, State};
+use super::state::{Component, State};
 use std::sync::Arc;
 use zk_proto::server::ServerId;
 use zk_proto::zab::message::LinkId;
@@ -71,7 +71,7 @@ fn reads<N: Node>(state: &State<N>, server: ServerId) -> Option<(LinkId, usize)>
 
 /// Whether a step only adds: to its history, to what it has delivered, to what its leader reads. What it would say to
 /// others is the same before and after.
-fn is_local<N: Node>(node: &Arc<Part<N>>, stepped: &Stepped<N>, link: LinkId) -> bool {
+fn is_local<N: Node>(node: &Arc<Component<N>>, stepped: &Stepped<N>, link: LinkId) -> bool {
     let (Some(before), Some(after)) = (node.peer(), stepped.node.peer()) else { return false };
     let says = |peer: &Peer| (peer.round(), peer.vote(), peer.is_looking(), peer.leader_link());
     let stays = match after.role() {

@@ -14,7 +14,7 @@
 //! | `time` | time, which passes when nothing else can happen |
 //! | `merge` | steps whose order nobody can tell |
 //! | `starts` | where the levels begin |
-//! | `rivals` | where two stand for one epoch |
+//! | `competing_leaders` | where two stand for one epoch |
 //! | `watch` | the invariants, looked at in every state |
 //! | `search` | breadth-first: shortest counterexamples, honest limits |
 //! | `progress` | liveness: progress stays possible, and nothing goes round without it for ever |
@@ -24,6 +24,7 @@
 
 mod action;
 mod client;
+mod competing_leaders;
 mod config;
 mod describe;
 mod merge;
@@ -32,7 +33,6 @@ mod network;
 mod node;
 mod peer_node;
 mod progress;
-mod rivals;
 mod search;
 mod server_node;
 mod starts;

@@ -1,12 +1,12 @@
 //! The state machine: servers over links that break.
 
 use super::action::Action;
-use super::client::{Client, Says};
+use super::client::{Client, Outgoing};
 use super::config::{EnsembleConfig, Merges};
 use super::network::{change, crash, free_link, hang, hear, send};
 use super::node::{Effect, Event, Node};
 use super::starts;
-use super::state::{Datagrams, Kind, Link, Part, State};
+use super::state::{Component, Datagrams, InboxLink, Kind, State};
 use crate::digest::{Digest, Digester, digest_of};
 use crate::memo::Memo;
 use std::ops::Bound;
@@ -26,7 +26,7 @@ pub(super) struct Stepped<N: Node> {
     key: Digest,
     /// What the history is told of it, if anything: a write that is done is news without a word.
     told: Option<Vec<Output>>,
-    pub(super) node: Arc<Part<N>>,
+    pub(super) node: Arc<Component<N>>,
     pub(super) effects: Vec<Effect<N::Packet>>,
 }
 
@@ -39,10 +39,10 @@ pub struct EnsembleModel<N: Node> {
     /// No server begins a later round of elections.
     pub rounds_max: u64,
     steps: Memo<Arc<Stepped<N>>>,
-    ghosts: Memo<Arc<Part<Ghost>>>,
+    ghosts: Memo<Arc<Component<Ghost>>>,
     /// One of each server and each history that steps have come to: many lead to the same.
-    one_node: Memo<Arc<Part<N>>>,
-    one_ghost: Memo<Arc<Part<Ghost>>>,
+    one_node: Memo<Arc<Component<N>>>,
+    one_ghost: Memo<Arc<Component<Ghost>>>,
 }
 
 impl<N: Node> EnsembleModel<N> {
@@ -233,7 +233,7 @@ impl<N: Node> EnsembleModel<N> {
                 if waiting.is_empty() {
                     datagrams.remove(&(from, to));
                 }
-                next.datagrams = Part::new(Kind::Datagrams, datagrams);
+                next.datagrams = Component::new(Kind::Datagrams, datagrams);
                 self.take(&mut next, to, &Event::Notified { from, notification });
             }
             Action::Link { from, to } => self.link(&mut next, from, to),
@@ -252,7 +252,7 @@ impl<N: Node> EnsembleModel<N> {
             Action::Early { server, timer: Timer::Tick } => self.lose_patience(&mut next, server),
             Action::Early { server, timer } => self.take(&mut next, server, &Event::Timer(timer)),
             Action::Crash { server, outcome } => crash(&mut next, server, outcome),
-            Action::Break { link } => change(&mut next, link, Link::breaks),
+            Action::Break { link } => change(&mut next, link, InboxLink::breaks),
             Action::Cut { a, b } => {
                 next.cut.insert((a, b));
             }
@@ -286,14 +286,14 @@ impl<N: Node> EnsembleModel<N> {
         self.take(next, server, &Event::Connecting { conn, last });
     }
 
-    /// The client says what it has to say, if it can.
+    /// The client sends what it has to send, if it can.
     fn speak(&self, next: &mut State<N>) {
         while let Some((server, conn)) = next.client.at {
-            let mut says = None;
-            hear(next, |client| says = client.says(self.config.work));
-            match says {
-                Some(Says::Watches { since }) => self.take(next, server, &Event::Watches { conn, since }),
-                Some(Says::Asks { number }) => self.take(next, server, &Event::Asked { conn, number }),
+            let mut outgoing = None;
+            hear(next, |client| outgoing = client.sends_next(self.config.work));
+            match outgoing {
+                Some(Outgoing::Watches { since }) => self.take(next, server, &Event::Watches { conn, since }),
+                Some(Outgoing::Asks { number }) => self.take(next, server, &Event::Asked { conn, number }),
                 None => return,
             }
         }
@@ -301,7 +301,7 @@ impl<N: Node> EnsembleModel<N> {
 
     fn link(&self, next: &mut State<N>, from: ServerId, to: ServerId) {
         let link = free_link(next, from, to);
-        next.links.insert(link, Part::new(Kind::Link, Link::new(from, to)));
+        next.links.insert(link, Component::new(Kind::Link, InboxLink::new(from, to)));
         self.take(next, to, &Event::Accepted { link, from });
         self.take(next, from, &Event::Dialled { link, to });
     }
@@ -330,8 +330,8 @@ impl<N: Node> EnsembleModel<N> {
         self.settle(next, server, &stepped);
     }
 
-    fn one_of(&self, ghost: Ghost) -> Arc<Part<Ghost>> {
-        let ghost = Part::new(Kind::Ghost, ghost);
+    fn one_of(&self, ghost: Ghost) -> Arc<Component<Ghost>> {
+        let ghost = Component::new(Kind::Ghost, ghost);
         self.one_ghost.get(ghost.digest, || ghost)
     }
 
@@ -344,7 +344,7 @@ impl<N: Node> EnsembleModel<N> {
     }
 
     /// What a step comes to, remembered.
-    pub(super) fn stepped(&self, node: &Arc<Part<N>>, event: &Event<N::Packet>) -> Arc<Stepped<N>> {
+    pub(super) fn stepped(&self, node: &Arc<Component<N>>, event: &Event<N::Packet>) -> Arc<Stepped<N>> {
         let mut key = Digester::new(Kind::Event as u64);
         key.digest(node.digest);
         key.digest(digest_of(Kind::Event as u64, event));
@@ -356,7 +356,7 @@ impl<N: Node> EnsembleModel<N> {
         })
     }
 
-    fn started(&self, node: &Arc<Part<N>>) -> Arc<Stepped<N>> {
+    fn started(&self, node: &Arc<Component<N>>) -> Arc<Stepped<N>> {
         let mut key = Digester::new(Kind::Event as u64);
         key.digest(node.digest);
         let key = key.end();
@@ -385,7 +385,7 @@ impl<N: Node> EnsembleModel<N> {
         };
         let told: Vec<Output> = effects.iter().filter_map(told).collect();
         let told = (news || !told.is_empty()).then_some(told);
-        let node = Part::new(Kind::Node, after);
+        let node = Component::new(Kind::Node, after);
         let node = self.one_node.get(node.digest, || node);
         Arc::new(Stepped { key, told, node, effects })
     }
@@ -451,7 +451,7 @@ impl<N: Node> EnsembleModel<N> {
             }
         }
         if let Some(datagrams) = datagrams {
-            next.datagrams = Part::new(Kind::Datagrams, datagrams);
+            next.datagrams = Component::new(Kind::Datagrams, datagrams);
         }
         if has_heard {
             self.speak(next);

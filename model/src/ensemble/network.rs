@@ -3,7 +3,7 @@
 use super::action::link_id;
 use super::client::Client;
 use super::node::Node;
-use super::state::{Datagrams, Kind, Link, Part, State};
+use super::state::{Component, Datagrams, InboxLink, Kind, State};
 use std::sync::Arc;
 use zk_proto::server::ServerId;
 use zk_proto::zab::message::LinkId;
@@ -16,11 +16,15 @@ pub(super) fn free_link<N: Node>(state: &State<N>, from: ServerId, to: ServerId)
 }
 
 /// Changes a link.
-pub(super) fn change<N: Node>(next: &mut State<N>, link: LinkId, what: impl FnOnce(&mut Link<N::Packet>)) {
+pub(super) fn change<N: Node>(
+    next: &mut State<N>,
+    link: LinkId,
+    what: impl FnOnce(&mut InboxLink<N::Packet>),
+) {
     let place = next.links.get_mut(&link).expect("a link that is there");
-    let mut at = Link::clone(place);
+    let mut at = InboxLink::clone(place);
     what(&mut at);
-    *place = Part::new(Kind::Link, at);
+    *place = Component::new(Kind::Link, at);
 }
 
 /// Puts a packet on its way. On a link that is gone it goes nowhere.
@@ -47,27 +51,27 @@ pub(super) fn hang<N: Node>(next: &mut State<N>, server: ServerId, link: LinkId,
 pub(super) fn hear<N: Node>(next: &mut State<N>, what: impl FnOnce(&mut Client)) {
     let mut client = Client::clone(&next.client);
     what(&mut client);
-    next.client = Part::new(Kind::Client, client);
+    next.client = Component::new(Kind::Client, client);
 }
 
 /// A server goes down. What it sent is on its way, and may be lost.
 pub(super) fn crash<N: Node>(next: &mut State<N>, server: ServerId, outcome: usize) {
     let mut down = N::clone(next.node(server));
     down.crash(outcome);
-    *next.node_mut(server) = Part::new(Kind::Node, down);
+    *next.node_mut(server) = Component::new(Kind::Node, down);
     if next.client.at.is_some_and(|(at, _)| at == server) {
         hear(next, Client::hangs_up);
     }
     if next.datagrams.keys().any(|(_, to)| *to == server) {
         let mut datagrams = Datagrams::clone(&next.datagrams);
         datagrams.retain(|(_, to), _| *to != server);
-        next.datagrams = Part::new(Kind::Datagrams, datagrams);
+        next.datagrams = Component::new(Kind::Datagrams, datagrams);
     }
     let links: Vec<LinkId> =
         next.links.iter().filter(|(_, at)| is_end(at, server)).map(|(link, _)| *link).collect();
     links.into_iter().for_each(|link| hang(next, server, link, true));
 }
 
-fn is_end<P>(at: &Arc<Part<Link<P>>>, server: ServerId) -> bool {
+fn is_end<P>(at: &Arc<Component<InboxLink<P>>>, server: ServerId) -> bool {
     (0..2).any(|end| at.ends[end] == server && at.open[end])
 }

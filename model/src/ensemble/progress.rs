@@ -55,7 +55,8 @@ pub(super) fn look_for_progress<N: Node>(search: &mut Search<'_, N>) {
         _ if search.ran_out.is_some() => Err("the search was cut short".to_owned()),
         edges => edges,
     };
-    let at = |name| search.promises.iter().position(|report| report.name == name).expect("it is watched");
+    let at =
+        |name| search.promises.iter().position(|report| report.name == name).expect("it is an invariant");
     let (possible, cycle) = (at(PROGRESS_POSSIBLE), at(NO_FAIR_CYCLE));
     let edges = match edges {
         Ok(edges) => edges,

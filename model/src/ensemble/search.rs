@@ -7,7 +7,7 @@ use super::model::EnsembleModel;
 use super::node::Node;
 use super::progress::{is_serving, look_for_progress};
 use super::state::State;
-use super::watch::{Watched, names};
+use super::watch::{InvariantCheck, names};
 use crate::check::{Check, Counterexample, Progress, PromiseReport, Verdict};
 use crate::limits::Limits;
 use crate::livelock::Edges;
@@ -42,7 +42,7 @@ pub(super) struct Search<'a, N: Node> {
     /// What liveness is looked for in, or why it is not.
     pub(super) edges: Result<Edges, String>,
     pub(super) promises: Vec<PromiseReport>,
-    watched: Watched,
+    invariants: InvariantCheck,
     transitions: u64,
     beyond: u64,
     depth: u32,
@@ -55,14 +55,14 @@ pub(super) struct Search<'a, N: Node> {
 pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut(Progress)) -> Check {
     let started = Instant::now();
     let model = EnsembleModel::<N>::new(config);
-    let watched = [PROGRESS_POSSIBLE, NO_FAIR_CYCLE, NO_PANIC];
+    let invariants = [PROGRESS_POSSIBLE, NO_FAIR_CYCLE, NO_PANIC];
     let edges = if config.liveness { Ok(Edges::default()) } else { Err("it was not asked for".to_owned()) };
     let mut search = Search {
         model: &model,
         tree: Tree::default(),
         edges,
-        promises: names::<N>().into_iter().chain(watched).map(PromiseReport::new).collect(),
-        watched: Watched::default(),
+        promises: names::<N>().into_iter().chain(invariants).map(PromiseReport::new).collect(),
+        invariants: InvariantCheck::default(),
         transitions: 0,
         beyond: 0,
         depth: 0,
@@ -72,7 +72,7 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
     };
     search.run(started, progress);
     look_for_progress(&mut search);
-    for (report, tested) in search.promises.iter_mut().zip(&search.watched.tested) {
+    for (report, tested) in search.promises.iter_mut().zip(&search.invariants.tested) {
         report.tested = *tested;
     }
     let verdict = match (search.violated, search.ran_out.clone()) {
@@ -234,7 +234,7 @@ impl<N: Node> Search<'_, N> {
 
     /// Looks at the invariants in a new state.
     fn look(&mut self, state: &State<N>, number: Number, steps: u32) {
-        match quietly(|| self.watched.look(state)) {
+        match quietly(|| self.invariants.look(state)) {
             Ok(broken) => {
                 let is_marked = !state.ghost.deviated.is_empty();
                 self.reached.unmarked += u64::from(!broken.is_empty() && !is_marked);
@@ -247,7 +247,8 @@ impl<N: Node> Search<'_, N> {
     }
 
     fn panicked(&mut self, what: &str, number: Number, nth: Option<u16>, steps: u32) {
-        let promise = self.promises.iter().position(|report| report.name == NO_PANIC).expect("it is watched");
+        let promise =
+            self.promises.iter().position(|report| report.name == NO_PANIC).expect("it is an invariant");
         let nth: Vec<u16> = nth.into_iter().collect();
         self.broken(promise, format!("it panics: {what}"), number, &nth, steps);
     }
@@ -260,11 +261,11 @@ impl<N: Node> Search<'_, N> {
             let steps = retrace(self.model, usize::from(start), &path);
             self.promises[promise].broken = Some(Counterexample {
                 what,
-                excuse: None,
+                violated_assumption: None,
                 steps,
                 inevitable_from: None,
                 scenes: Vec::new(),
-                course: Vec::new(),
+                script: Vec::new(),
                 guids_fall: false,
             });
         }

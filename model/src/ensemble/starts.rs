@@ -2,11 +2,11 @@
 
 use super::action::Action;
 use super::client::Client;
+use super::competing_leaders::competing_leaders;
 use super::config::{Level, Setup, Traces};
 use super::model::EnsembleModel;
 use super::node::Node;
-use super::rivals::rivals;
-use super::state::{Kind, Left, Part, State};
+use super::state::{Component, Kind, Left, State};
 use super::time::LIMIT_TICKS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) fn starts<N: Node>(model: &EnsembleModel<N>) -> Vec<State<N>> {
             starts.iter_mut().for_each(|state| decide(model, state));
             starts
         }
-        Level::Rivals => rivals(model, &fresh),
+        Level::CompetingLeaders => competing_leaders(model, &fresh),
         Level::Broadcast => {
             let mut state = fresh();
             decide(model, &mut state);
@@ -77,17 +77,17 @@ fn switched_on<N: Node>(
             snapshots: model.config.snapshots,
             traces: model.config.traces,
         };
-        Part::new(Kind::Node, N::off(setup, disks.get(id).cloned().unwrap_or_default()))
+        Component::new(Kind::Node, N::off(setup, disks.get(id).cloned().unwrap_or_default()))
     };
     let keeps = model.config.traces != Traces::Forgotten;
     let mut state = State {
         nodes: voters.iter().chain(&observers).map(node).collect(),
         links: BTreeMap::new(),
-        datagrams: Part::new(Kind::Datagrams, BTreeMap::new()),
+        datagrams: Component::new(Kind::Datagrams, BTreeMap::new()),
         cut: BTreeSet::new(),
         left: Left::all(bounds),
-        client: Part::new(Kind::Client, Client::new(keeps)),
-        ghost: Part::new(Kind::Ghost, ghost),
+        client: Component::new(Kind::Client, Client::new(keeps)),
+        ghost: Component::new(Kind::Ghost, ghost),
         fingerprint: 0,
     };
     // Nobody hears a datagram before it is up, and all are: so all are there before the first starts to send.

@@ -13,23 +13,23 @@ use zk_proto::server::ServerId;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification};
 
-/// A part of a state with its digest. Shared by all states that have it.
+/// A component of a state with its digest. Shared by all states that have it.
 #[derive(Debug)]
-pub struct Part<T> {
+pub struct Component<T> {
     value: T,
     /// What it is told from others by.
     pub digest: Digest,
 }
 
-impl<T: Hash> Part<T> {
-    /// Works the digest out. `kind` keeps different kinds of parts apart.
-    pub fn new(kind: Kind, value: T) -> Arc<Part<T>> {
+impl<T: Hash> Component<T> {
+    /// Works the digest out. `kind` keeps different kinds of components apart.
+    pub fn new(kind: Kind, value: T) -> Arc<Component<T>> {
         let digest = digest_of(kind as u64, &value);
-        Arc::new(Part { value, digest })
+        Arc::new(Component { value, digest })
     }
 }
 
-impl<T> Deref for Part<T> {
+impl<T> Deref for Component<T> {
     type Target = T;
     fn deref(&self) -> &T {
         &self.value
@@ -45,12 +45,12 @@ pub enum Kind {
     Ghost,
     State,
     Event,
-    Watched,
+    InvariantCheck,
     Client,
 }
 
 /// A link between a learner and its leader.
-pub type Link<P> = links::Link<Inbox<P>>;
+pub type InboxLink<P> = links::PeerLink<Inbox<P>>;
 
 /// What is on its way between two servers, by sender and receiver. No queue is empty.
 pub type Datagrams = BTreeMap<(ServerId, ServerId), VecDeque<Notification>>;
@@ -82,15 +82,15 @@ impl Left {
 #[derive(Debug)]
 pub struct State<N: Node> {
     /// Server 1 comes first.
-    pub nodes: Vec<Arc<Part<N>>>,
-    pub links: BTreeMap<LinkId, Arc<Part<Link<N::Packet>>>>,
-    pub datagrams: Arc<Part<Datagrams>>,
+    pub nodes: Vec<Arc<Component<N>>>,
+    pub links: BTreeMap<LinkId, Arc<Component<InboxLink<N::Packet>>>>,
+    pub datagrams: Arc<Component<Datagrams>>,
     /// Pairs that hear nothing of each other, the smaller id first.
     pub cut: BTreeSet<(ServerId, ServerId)>,
     pub left: Left,
     /// As it was at first, where servers have no clients.
-    pub client: Arc<Part<Client>>,
-    pub ghost: Arc<Part<Ghost>>,
+    pub client: Arc<Component<Client>>,
+    pub ghost: Arc<Component<Ghost>>,
     /// All of it in 64 bits.
     pub fingerprint: u64,
 }
@@ -127,11 +127,11 @@ impl<N: Node> Hash for State<N> {
 
 impl<N: Node> State<N> {
     /// A server of the ensemble.
-    pub fn node(&self, server: ServerId) -> &Arc<Part<N>> {
+    pub fn node(&self, server: ServerId) -> &Arc<Component<N>> {
         &self.nodes[usize::from(server.0) - 1]
     }
 
-    pub(super) fn node_mut(&mut self, server: ServerId) -> &mut Arc<Part<N>> {
+    pub(super) fn node_mut(&mut self, server: ServerId) -> &mut Arc<Component<N>> {
         &mut self.nodes[usize::from(server.0) - 1]
     }
 
@@ -150,7 +150,7 @@ impl<N: Node> State<N> {
         !self.cut.is_empty() && self.cut.contains(&(a.min(b), a.max(b)))
     }
 
-    /// Works the fingerprint out anew, of the parts' digests.
+    /// Works the fingerprint out anew, of the components' digests.
     pub(super) fn seal(&mut self) {
         let mut digester = Digester::new(Kind::State as u64);
         self.nodes.iter().for_each(|node| digester.digest(node.digest));

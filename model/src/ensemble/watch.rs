@@ -20,16 +20,16 @@ pub fn names<N: Node>() -> Vec<&'static str> {
 
 /// What was looked at before: links and datagrams are in no invariant.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
+pub(super) struct InvariantCheck {
     seen: DigestMap<Digest, ()>,
     /// How often each was put to the test, in different states of servers and history.
     pub(super) tested: Vec<u64>,
 }
 
-impl Watched {
+impl InvariantCheck {
     /// The invariants that a state breaks, by number, and how.
     pub(super) fn look<N: Node>(&mut self, state: &State<N>) -> Vec<(usize, String)> {
-        let mut digester = Digester::new(Kind::Watched as u64);
+        let mut digester = Digester::new(Kind::InvariantCheck as u64);
         state.nodes.iter().for_each(|node| digester.digest(node.digest));
         digester.digest(state.ghost.digest);
         digester.digest(state.client.digest);

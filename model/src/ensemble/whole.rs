@@ -5,7 +5,7 @@ use super::config::{Traces, Work};
 use super::server_node::ServerNode;
 use super::state::State;
 use super::work::{self, request};
-use crate::accept::accept_from;
+use crate::trace_validation::validate_from;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::{Request, SessionId, Text, Zxid, split};
@@ -28,7 +28,7 @@ pub const ANSWERED_STANDS: &str = "AnsweredStands";
 /// A server starts from whatever a crash may leave of its disk.
 pub const CRASH_SPOILS_NOTHING: &str = "CrashSpoilsNothing";
 
-/// `Service` allows all that the client was shown: see [`crate::accept`]. Asked where traces are judged.
+/// `Service` allows all that the client was shown: see [`crate::trace_validation`]. Asked where traces are judged.
 pub const SERVICE_ALLOWS: &str = "ServiceAllows";
 
 /// All of them, in order.
@@ -190,9 +190,9 @@ fn answered_stands(stands: &BTreeMap<Zxid, Arc<Txn>>, answered: &BTreeMap<Xid, Z
 }
 
 fn service_allows(state: &State<ServerNode>) -> Result<(), String> {
-    let Traces::Judged(narrowed) = state.nodes[0].setup().traces else { return Ok(()) };
+    let Traces::Judged(restriction) = state.nodes[0].setup().traces else { return Ok(()) };
     let (paths, counters) = work::beginning();
-    let accepted = accept_from(&paths, &counters, &state.client.record, narrowed);
+    let accepted = validate_from(&paths, &counters, &state.client.record, restriction);
     accepted.map(|_| ()).map_err(|rejection| rejection.to_string())
 }
 

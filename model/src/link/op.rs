@@ -1,7 +1,7 @@
 //! What can happen to a client.
 
 use crate::digest::{Digest, digest_of};
-use crate::message::{Letter, Post};
+use crate::message::{HashedMessage, Post};
 use std::sync::Arc;
 use zk_api::SessionId;
 
@@ -15,7 +15,7 @@ pub enum Op {
     /// The next message reaches it.
     Deliver,
     /// The next messages are these, with their lists in another order.
-    Sorted(Vec<Arc<Letter>>),
+    Sorted(Vec<Arc<HashedMessage>>),
     /// A scheduling point passes.
     Point(u8),
     /// A timer fires.
@@ -73,9 +73,9 @@ impl Op {
             Op::Resume => 15,
             Op::Stands { served } => digest_of(16, served),
             Op::Together(many) => digest_of(17, many),
-            Op::Sorted(letters) => {
-                let letters: Vec<Digest> = letters.iter().map(|letter| letter.digest).collect();
-                digest_of(18, &letters)
+            Op::Sorted(messages) => {
+                let messages: Vec<Digest> = messages.iter().map(|hashed| hashed.digest).collect();
+                digest_of(18, &messages)
             }
             Op::Run(task) => digest_of(19, task),
         }

@@ -14,7 +14,7 @@ const HEAPS: &str = "where code waits for more than four calls and watches, not 
                      comes together";
 
 impl RecipeModel {
-    /// What the model cannot show of the world, though it would take it to say that anything holds.
+    /// What the model cannot show of the simulator, though it would take it to say that anything holds.
     pub fn leaves_out(&self) -> Option<String> {
         let left_out = [
             (self.replayer.needs_upkeep(), UPKEEP),

@@ -1,9 +1,9 @@
 //! When the code of a process begins, and whether its client is connected by then.
 //!
-//! In the world, and with real clients, code begins at some time: others may have ended by then. And a handle is there
-//! before its session is: the code begins, what it submits waits, and the session comes later, or not at all. In a model a
-//! first life begins later than all else, or without its session, only where that can be told: recipes that neither say
-//! something at once nor look at their session pay nothing.
+//! In the simulator, and with real clients, code begins at some time: others may have ended by then. And a handle is
+//! there before its session is: the code begins, what it submits waits, and the session comes later, or not at all. In
+//! a model a first life begins later than all else, or without its session, only where that can be told: recipes that
+//! neither say something at once nor look at their session pay nothing.
 //!
 //! **Late.** What code says counts from when it is said. So a first life whose first step says something, in one of the ways
 //! in which it begins, may begin at any time, and sees an ensemble that is as far behind as it would be, had it begun
@@ -23,15 +23,16 @@
 //! code does. A crash before the connection is one after it, in which the session expires before what was sent arrives.
 //!
 //! All these steps are gone through here, up to [`STEPS_MAX`] of them: where there are more, both ways of beginning are
-//! explored. What could refute the claim are the generated programs of `zoocheck fuzz`, whose world begins without sessions
-//! every time, and `a_beginning_without_a_session_changes_no_verdict_of_who_does_not_look` (`model/tests/reductions.rs`).
+//! explored. What could refute the claim are the generated programs of `zoocheck fuzz`, in which the simulator begins
+//! without sessions every time, and `a_beginning_without_a_session_changes_no_verdict_of_who_does_not_look`
+//! (`model/tests/reductions.rs`).
 
 use super::RecipeModel;
 use crate::actions::Action;
 use crate::digest::{Digest, digest_of};
 use crate::life::Life;
 use crate::link::{Client, Phase};
-use crate::process::{Given, Input, Node, Step};
+use crate::process::{Given, Input, Node, ProcessStep};
 use crate::state::State;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -86,7 +87,7 @@ impl RecipeModel {
     fn can_ever_tell(&self, actor: ActorId, rounds: u8) -> bool {
         let mut known = BTreeSet::new();
         let mut open = Vec::new();
-        let reach = |step: &Step, losses: u8, known: &mut BTreeSet<(Digest, u8)>| {
+        let reach = |step: &ProcessStep, losses: u8, known: &mut BTreeSet<(Digest, u8)>| {
             let is_new = known.insert((step.node.digest, losses)) && !step.node.is_done;
             is_new.then(|| (step.node.clone(), losses))
         };
@@ -124,7 +125,7 @@ impl RecipeModel {
     }
 
     /// Whether a process can tell by this step, after so many failures, that it was not connected before.
-    fn can_tell(&self, step: &Step, losses: u8) -> bool {
+    fn can_tell(&self, step: &ProcessStep, losses: u8) -> bool {
         let (looks, waits) = (step.out.looks, &step.node.waits);
         // After a failure the state is the same either way, until there is another: that one would come after a connection.
         // Credentials come to a server before whatever else its client has to send, also what was submitted before them.

@@ -133,7 +133,7 @@ impl Emitted {
             format!("submits {} {}", request.name(), request.path()).trim_end().to_owned()
         });
         let says = self.events.iter().filter_map(|event| match event {
-            Event::Says { what, .. } => Some(format!("says that it {what}")),
+            Event::Observed { what, .. } => Some(format!("says that it {what}")),
             Event::Is(_) => None,
         });
         let all: Vec<String> = requests.chain(says).collect();

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_api::{AclList, EventType, Perms, Text, split};
 use zk_proto::prepare::acl;
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_trials::event::{ActorId, Event, GroundTruth};
 
 impl At<'_> {
     /// Fires one change of a moment for these clients. It is told with all that it has woken so far, as a herd is one
@@ -55,7 +55,7 @@ impl At<'_> {
         let mut fired = |path: Text, kind, woken: &BTreeSet<ActorId>, is_told| {
             if is_told {
                 let woken = woken.iter().copied().collect();
-                self.events.push(Event::Is(Fact::Fired { path, kind, woken }));
+                self.events.push(Event::Is(GroundTruth::Fired { path, kind, woken }));
             }
         };
         fired(change.path.clone(), change.kind, by_own, own);

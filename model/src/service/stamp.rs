@@ -4,9 +4,9 @@ use zk_proto::txn::TxnBody;
 
 /// What leaders' clocks show, where anybody reads that: whatever is set up is of the fourth.
 ///
-/// In the world clocks are off, run fast or slow, and are set, and another leader has another one: a later transaction is
-/// of the same time, a little or much later, or earlier. Of the order of more than four times not all is shown: three, and
-/// that of the setup.
+/// In the simulator clocks are off, run fast or slow, and are set, and another leader has another one: a later
+/// transaction is of the same time, a little or much later, or earlier. Of the order of more than four times not all is
+/// shown: three, and that of the setup.
 pub const TIMES_MS: [i64; 7] = [
     1_500_000_000_000,
     1_599_999_999_998,

@@ -7,7 +7,7 @@ use zk_trials::trial::{Bounds, Trial};
 
 /// A trial of the catalogue.
 pub fn trial(name: &str) -> Arc<Trial> {
-    let mut all = zk_trials::catalogue().into_iter();
+    let mut all = zk_trials::trials().into_iter();
     all.find(|trial| trial.about.name == name).expect("a trial of the catalogue")
 }
 

@@ -1,7 +1,7 @@
 //! With and without each merging, right and broken ensembles get the same verdict.
 
-use crate::ensemble::lying::Lying;
-use crate::ensemble::twins::{loner, tuned};
+use crate::ensemble::broken_variants::{loner, tuned};
+use crate::ensemble::wrong_servers::EarlySync;
 use crate::ensemble::{bounds, broken, explore_with};
 use zk_model::Verdict;
 use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, Merges, Node, PeerNode};
@@ -54,8 +54,10 @@ fn what_holds_holds_without_merging() {
 
 #[test]
 fn what_breaks_breaks_without_merging() {
-    assert!(!agreed::<Lying>(&EnsembleConfig::new(Level::Broadcast, bounds(2, 1, 0, 0))).is_empty());
-    assert!(!agreed::<Lying>(&EnsembleConfig::new(Level::Synchronisation, bounds(3, 1, 0, 0))).is_empty());
+    assert!(!agreed::<EarlySync>(&EnsembleConfig::new(Level::Broadcast, bounds(2, 1, 0, 0))).is_empty());
+    assert!(
+        !agreed::<EarlySync>(&EnsembleConfig::new(Level::Synchronisation, bounds(3, 1, 0, 0))).is_empty()
+    );
     assert!(!agreed::<PeerNode>(&tuned(Level::Whole, bounds(3, 0, 0, 0), loner)).is_empty());
 }
 

@@ -1,17 +1,17 @@
-//! Ensemble models: what holds of real peers, what their broken twins break, and that merging changes no verdict.
+//! Ensemble models: what holds of real peers, what their broken variants break, and that merging changes no verdict.
 //!
 //! | file | what is in it |
 //! |---|---|
 //! | `bounds` | small bounds explored to their end, beside stateright's search |
 //! | `merging` | with and without each merging, right and broken ensembles get the same verdict |
-//! | `twins` | ensembles that are wrong on purpose |
-//! | `lying` | a server whose disk lies |
+//! | `broken_variants` | ensembles that are wrong on purpose |
+//! | `wrong_servers` | a server whose disk says too early that a write is durable, and one that hears nobody |
 
 mod bounds;
-mod lying;
+mod broken_variants;
 mod merging;
 mod servers;
-mod twins;
+mod wrong_servers;
 
 use zk_model::Check;
 use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, Node, PeerNode, check_ensemble};

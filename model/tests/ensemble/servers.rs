@@ -2,11 +2,11 @@
 
 use crate::ensemble::{bounds, broken, explore_with};
 use std::sync::Arc;
-use zk_model::accept::Narrowed;
 use zk_model::ensemble::{
     BROKEN_WITHOUT, EnsembleConfig, Level, Merges, PLANTED, SERVICE_ALLOWS, ServerNode, Traces, Tune, Work,
     names, second_opinion,
 };
+use zk_model::trace_validation::Restriction;
 use zk_model::{Check, Verdict};
 use zk_proto::mutant::Mutant;
 use zk_proto::zab::PeerConfig;
@@ -105,10 +105,10 @@ fn whole_servers_hold_without_merging() {
 }
 
 /// Of the first models, what two servers show their client.
-fn judged(narrowed: Option<Narrowed>) -> impl Iterator<Item = Check> {
+fn judged(restriction: Option<Restriction>) -> impl Iterator<Item = Check> {
     let models = models().into_iter().filter(|config| config.bounds.servers == 2);
     models.map(move |config| {
-        explore_with::<ServerNode>(&EnsembleConfig { traces: Traces::Judged(narrowed), ..config })
+        explore_with::<ServerNode>(&EnsembleConfig { traces: Traces::Judged(restriction), ..config })
     })
 }
 
@@ -123,8 +123,8 @@ fn service_allows_all_that_whole_servers_show_their_client() {
 
 #[test]
 fn a_service_that_is_too_narrow_is_rejected() {
-    for narrowed in [Narrowed::NoLag, Narrowed::AnswersNeverLost, Narrowed::LostAnswersBind] {
+    for restriction in [Restriction::NoLag, Restriction::AnswersNeverLost, Restriction::LostAnswersBind] {
         let rejects = |check: Check| broken(&check).iter().any(|(name, _)| *name == SERVICE_ALLOWS);
-        assert!(judged(Some(narrowed)).any(rejects), "{narrowed:?}");
+        assert!(judged(Some(restriction)).any(rejects), "{restriction:?}");
     }
 }

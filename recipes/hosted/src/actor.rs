@@ -22,8 +22,8 @@ use zk_proto::message::{ConnectRequest, ConnectResponse, ToClient, ToServer, Wat
 use zk_trials::common::{AnyProbe, AnyZooKeeper};
 use zk_trials::event::{End, Observation, Resource};
 use zk_trials::probe::{ASKS_PER_TURN, Probe as _};
-use zk_trials::program::{Input, Life, Output, Socket, Step};
-use zk_trials::trial::Part;
+use zk_trials::program::{Input, Life, Output, ProgramStep, Socket};
+use zk_trials::trial::Role;
 
 /// What a search of a program takes in one way: its verdict says so.
 pub(crate) const LEFT_OUT: &str = "one order of its threads, which have done with each message before the next one comes; one \
@@ -46,9 +46,9 @@ pub(crate) async fn run(
     is_explored: bool,
     zk: AnyZooKeeper,
     probe: AnyProbe,
-    part: Part,
+    role: Role,
 ) -> End {
-    let mut actor = Running::begin(memory, is_explored, zk, probe, part);
+    let mut actor = Running::begin(memory, is_explored, zk, probe, role);
     loop {
         actor.act();
         if let Some(end) = actor.end {
@@ -95,7 +95,7 @@ enum Act {
     WatchesAgain(Socket, WatchList),
     Pings(Socket),
     Closes(Socket),
-    Says(u8, Observation),
+    Observed(u8, Observation),
     Works(u32),
     Writes(u32, u8),
     Ends(End),
@@ -157,7 +157,7 @@ impl Stands {
         }
     }
 
-    fn take(&mut self, step: &Step) {
+    fn take(&mut self, step: &ProgramStep) {
         self.timer_ns = step.timer_ns;
         if step.outputs.len() > ASKS_PER_TURN as usize {
             let many = step.outputs.len();
@@ -185,7 +185,7 @@ impl Stands {
             }
             Output::Send { socket, bytes } => return self.sends(*socket, bytes),
             Output::Close(socket) => Act::Closes(*socket),
-            Output::Says { thread, what } => Act::Says(*thread, what.clone()),
+            Output::Observed { thread, what } => Act::Observed(*thread, what.clone()),
             Output::Prints(_) => return,
             Output::Work { ask } => Act::Works(*ask),
             Output::Write { ask, thread } => Act::Writes(*ask, *thread),
@@ -244,7 +244,7 @@ impl Stands {
             Act::Greets(..)
             | Act::WatchesAgain(..)
             | Act::Asks(..)
-            | Act::Says(..)
+            | Act::Observed(..)
             | Act::Works(_)
             | Act::Writes(..)
             | Act::Ends(_) => true,
@@ -279,13 +279,13 @@ impl Running {
         is_explored: bool,
         zk: AnyZooKeeper,
         probe: AnyProbe,
-        part: Part,
+        role: Role,
     ) -> Running {
         let life = Life {
-            me: part.me,
-            clients: part.clients,
-            rounds: part.rounds,
-            seed: u64::from(part.me.process) << 8 | u64::from(part.me.life),
+            me: role.me,
+            clients: role.clients,
+            rounds: role.rounds,
+            seed: u64::from(role.me.process) << 8 | u64::from(role.me.life),
             servers: vec![0],
             timeout_ms: TIMEOUT_MS,
             stands_still: 0,
@@ -358,7 +358,7 @@ impl Running {
                     self.stands.conns.remove(&socket);
                     self.asked.retain(|asked| asked.socket != socket);
                 }
-                Act::Says(thread, what) => self.probe.observe_of(thread, what),
+                Act::Observed(thread, what) => self.probe.observe_of(thread, what),
                 Act::Works(ask) => self.dones.push((ask, self.probe.work().map(|()| true))),
                 Act::Writes(ask, thread) => {
                     self.dones.push((ask, self.probe.write_of(thread, Resource::Unfenced, None)));

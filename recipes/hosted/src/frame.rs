@@ -2,7 +2,7 @@
 
 use zk_api::Text;
 use zk_trials::event::{End, Observation};
-use zk_trials::program::{Input, Life, Now, Output, Step};
+use zk_trials::program::{Input, Life, Now, Output, ProgramStep};
 use zk_trials::words::Word;
 
 /// Of the protocol.
@@ -97,7 +97,7 @@ impl Ask {
 pub(crate) enum Answer {
     /// It has loaded the program: who it is.
     Welcome(String),
-    Stepped(Step),
+    Stepped(ProgramStep),
     Killed,
     /// It cannot go on, and why.
     Wrong(String),
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         String::from_utf8(self.bytes()?.to_vec()).map_err(|_| "a text that is not UTF-8")
     }
 
-    fn stepped(&mut self) -> Result<Step, &'static str> {
+    fn stepped(&mut self) -> Result<ProgramStep, &'static str> {
         let timer_ns = match self.u8()? {
             0 => None,
             1 => Some(u64::from_be_bytes(self.array()?)),
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         };
         let (switches, count) = (self.u32()?, self.u32()?);
         let outputs = (0..count).map(|_| self.output()).collect::<Result<_, _>>()?;
-        Ok(Step { outputs, timer_ns, switches })
+        Ok(ProgramStep { outputs, timer_ns, switches })
     }
 
     fn output(&mut self) -> Result<Output, &'static str> {
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
             }
             2 => Output::Send { socket: self.u32()?, bytes: self.bytes()?.to_vec() },
             3 => Output::Close(self.u32()?),
-            4 => Output::Says { thread: self.u8()?, what: self.observation()? },
+            4 => Output::Observed { thread: self.u8()?, what: self.observation()? },
             5 => Output::Work { ask: self.u32()? },
             6 => Output::Write { ask: self.u32()?, thread: self.u8()? },
             7 => Output::Ends(match self.u8()? {
@@ -238,7 +238,7 @@ mod tests {
         frame.extend([2, 0, 0, 0, 9, 0, 0, 0, 2, b'h', b'i']);
         frame.extend([7, 2]);
         let outputs = vec![Output::Send { socket: 9, bytes: b"hi".to_vec() }, Output::Ends(End::Failed)];
-        let step = Step { outputs, timer_ns: Some(7), switches: 3 };
+        let step = ProgramStep { outputs, timer_ns: Some(7), switches: 3 };
         assert_eq!(Answer::read(&frame), Ok(Answer::Stepped(step)));
         for length in 0..frame.len() {
             assert_eq!(Answer::read(&frame[..length]), Err("an answer that ends too early"), "{length}");

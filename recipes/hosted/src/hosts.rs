@@ -5,7 +5,7 @@ use crate::watch::Watch;
 use crate::worker::{Worker, unexpected};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use zk_trials::program::{Input, Life, Now, Program, Programs, Step};
+use zk_trials::program::{Input, Life, Now, Program, ProgramStep, Programs};
 
 /// How a worker is started, and what it is told before it is asked for anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ fn lock(idle: &Mutex<Vec<Worker>>) -> MutexGuard<'_, Vec<Worker>> {
 }
 
 impl Programs for Hosts {
-    fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, Step), String> {
+    fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, ProgramStep), String> {
         let named = |what: String| format!("{}: {what}", self.start.program);
         let idle = lock(&self.idle).pop();
         let worker = match idle {
@@ -93,7 +93,7 @@ struct Running {
 }
 
 impl Running {
-    fn asked(&mut self, ask: &Ask) -> Result<Step, String> {
+    fn asked(&mut self, ask: &Ask) -> Result<ProgramStep, String> {
         let answer = match &mut self.worker {
             Some(worker) => worker.ask(ask),
             None => Err("it has done something wrong before".into()),
@@ -110,7 +110,7 @@ impl Running {
 }
 
 impl Program for Running {
-    fn step(&mut self, now: Now, inputs: &[Input]) -> Result<Step, String> {
+    fn step(&mut self, now: Now, inputs: &[Input]) -> Result<ProgramStep, String> {
         self.asked(&Ask::step(now, inputs))
     }
 }

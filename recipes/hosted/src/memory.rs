@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use zk_trials::event::ActorId;
-use zk_trials::program::{Input, Life, Now, Program, Programs, Step};
+use zk_trials::program::{Input, Life, Now, Program, ProgramStep, Programs};
 
 /// So many programs are kept where they stand, each in a process of its own.
 const STANDING: usize = 6;
@@ -36,8 +36,8 @@ enum Came {
 /// A life and all that was told in it, each with what came of it.
 struct History {
     life: Life,
-    begun: Arc<Step>,
-    told: Vec<(Told, Arc<Step>)>,
+    begun: Arc<ProgramStep>,
+    told: Vec<(Told, Arc<ProgramStep>)>,
 }
 
 /// The histories of a program's lives.
@@ -52,7 +52,7 @@ pub(crate) struct Memory {
 
 #[derive(Default)]
 struct Known {
-    all: Vec<(Came, Arc<Step>)>,
+    all: Vec<(Came, Arc<ProgramStep>)>,
     begun: HashMap<(ActorId, u16, u8), Place>,
     next: HashMap<(Place, Told), Place>,
     /// See [`Memory::moves_by_itself`].
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Known {
 }
 
 impl Programs for Memory {
-    fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, Step), String> {
+    fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, ProgramStep), String> {
         self.programs.begin(life, now)
     }
 
@@ -96,7 +96,7 @@ impl Memory {
     }
 
     /// The beginning of a life, and what the program does there.
-    pub(crate) fn begin(&self, life: &Life) -> Result<(Place, Arc<Step>), String> {
+    pub(crate) fn begin(&self, life: &Life) -> Result<(Place, Arc<ProgramStep>), String> {
         let key = (life.me, life.clients, life.rounds);
         if let Some(begun) = self.remembered(|known| known.begun.get(&key))? {
             return Ok(begun);
@@ -115,7 +115,7 @@ impl Memory {
         at: Place,
         now_ns: u64,
         inputs: Vec<Input>,
-    ) -> Result<(Place, Arc<Step>), String> {
+    ) -> Result<(Place, Arc<ProgramStep>), String> {
         let key = (at, Told { now_ns, inputs });
         if let Some(next) = self.remembered(|known| known.next.get(&key))? {
             return Ok(next);
@@ -155,7 +155,7 @@ impl Memory {
     fn remembered(
         &self,
         find: impl Fn(&Known) -> Option<&Place>,
-    ) -> Result<Option<(Place, Arc<Step>)>, String> {
+    ) -> Result<Option<(Place, Arc<ProgramStep>)>, String> {
         let known = self.known();
         let found = find(&known).map(|place| (*place, known.step(*place)));
         if found.is_some() { Ok(found) } else { self.fault().map_or(Ok(None), Err) }
@@ -198,7 +198,11 @@ pub(crate) enum At {
 
 impl At {
     /// The beginning of a life, for an engine that explores or for one that does not.
-    pub(crate) fn begin(memory: &Memory, is_explored: bool, life: &Life) -> Result<(At, Arc<Step>), String> {
+    pub(crate) fn begin(
+        memory: &Memory,
+        is_explored: bool,
+        life: &Life,
+    ) -> Result<(At, Arc<ProgramStep>), String> {
         if is_explored {
             return memory.begin(life).map(|(place, step)| (At::Place(place), step));
         }
@@ -212,7 +216,7 @@ impl At {
         memory: &Memory,
         now_ns: u64,
         inputs: Vec<Input>,
-    ) -> Result<Arc<Step>, String> {
+    ) -> Result<Arc<ProgramStep>, String> {
         match self {
             At::Place(at) => {
                 let (next, step) = memory.tell(*at, now_ns, inputs)?;
@@ -233,12 +237,12 @@ fn now(steady_ns: u64) -> Now {
 }
 
 impl Known {
-    fn add(&mut self, came: Came, step: Step) -> Place {
+    fn add(&mut self, came: Came, step: ProgramStep) -> Place {
         self.all.push((came, Arc::new(step)));
         Place(self.all.len() - 1)
     }
 
-    fn step(&self, Place(at): Place) -> Arc<Step> {
+    fn step(&self, Place(at): Place) -> Arc<ProgramStep> {
         self.all[at].1.clone()
     }
 

@@ -17,7 +17,7 @@ pub fn hosted(name: &str, programs: Arc<dyn Programs>, owed: Owed) -> Trial {
     let programs = memory.clone();
     let act = |is_explored| -> Act {
         let memory = memory.clone();
-        Arc::new(move |zk, probe, part| Box::pin(run(memory.clone(), is_explored, zk, probe, part)))
+        Arc::new(move |zk, probe, role| Box::pin(run(memory.clone(), is_explored, zk, probe, role)))
     };
     let not_owed = [&["session-end-noticed", "no-polling"], owed.opts_out()].concat();
     let mut trial = Trial::of(keep(name), Code::Programs { programs, explored: act(true), once: act(false) })

@@ -1,9 +1,9 @@
 //! What promises know of a run in common: who is alive, who stands how to the lock, and who lost which znode to whom.
 //!
-//! An excuse is one rule. What an administrator does excuses whoever lost by it a claim that it had; it gives nobody a right
-//! that nobody had.
+//! A violated assumption is one rule. Whoever has lost a claim to an administrator may break promises by it, as
+//! expected; nobody is given a right that nobody had.
 
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
@@ -44,7 +44,7 @@ pub(crate) enum Standing {
 /// What somebody has lost with its znode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Loss {
-    /// By another actor, which excuses nothing.
+    /// By another actor, which violates no assumption.
     ToAnActor,
     /// By an administrator: a place in the line behind somebody who held the lock.
     OfItsPlace,
@@ -69,9 +69,9 @@ impl SessionTracker {
 
     /// Takes note; gives who dies of it: by the end of the session, or by a crash.
     pub(crate) fn see(&mut self, event: &Event) -> Option<ActorId> {
-        let fact = match event {
-            Event::Is(fact) => fact,
-            Event::Says { actor, what } => {
+        let truth = match event {
+            Event::Is(truth) => truth,
+            Event::Observed { actor, what } => {
                 if actor.thread > 0 {
                     self.threaded.insert(actor.main());
                 }
@@ -79,8 +79,8 @@ impl SessionTracker {
                 return None;
             }
         };
-        match fact {
-            Fact::SessionOpened { session, actor } => {
+        match truth {
+            GroundTruth::SessionOpened { session, actor } => {
                 let standing = self.standing.keys().filter(|other| other.main() == *actor);
                 self.stood_before.extend(standing);
                 self.live.insert(*session, *actor);
@@ -88,7 +88,7 @@ impl SessionTracker {
                 // Its client has renewed it.
                 self.ended.remove(actor);
             }
-            Fact::SessionClosed { session, actor, .. } => {
+            GroundTruth::SessionClosed { session, actor, .. } => {
                 self.live.remove(session);
                 // Of one that was given up for a newer one, nothing is left but how it stood by it.
                 if self.live.values().any(|other| other == actor) {
@@ -104,22 +104,22 @@ impl SessionTracker {
                 self.deleted_externally.retain(|(victim, _), _| victim != actor);
                 return Some(*actor);
             }
-            Fact::Crashed { actor } => {
+            GroundTruth::Crashed { actor } => {
                 if !self.ended.contains(actor) {
                     self.crashed.insert(*actor);
                 }
                 self.stands_no_more(*actor);
                 return Some(*actor);
             }
-            Fact::Finished { actor, .. } => self.stands_no_more(*actor),
-            Fact::NodeCreated { path, by, .. } if within(self.lock, path) => {
+            GroundTruth::Finished { actor, .. } => self.stands_no_more(*actor),
+            GroundTruth::NodeCreated { path, by, .. } if within(self.lock, path) => {
                 if let Some(actor) = self.live.get(by).copied() {
                     self.forgets_deletions(actor, |node| parent(node) == parent(path));
                 }
             }
-            Fact::NodeDeleted { path, .. } => {
-                if let Some(actor) = self.loser(fact) {
-                    let loss = match self.victim(fact) {
+            GroundTruth::NodeDeleted { path, .. } => {
+                if let Some(actor) = self.loser(truth) {
+                    let loss = match self.victim(truth) {
                         None => Loss::ToAnActor,
                         Some(actor) if self.has_claim(actor) => Loss::OfTheLock,
                         Some(_) => Loss::OfItsPlace,
@@ -214,7 +214,7 @@ impl SessionTracker {
             .any(|((victim, _), loss)| *victim == actor.main() && *loss != Loss::ToAnActor)
     }
 
-    /// Who has lost by it a claim to the lock: what comes of that is excused.
+    /// Who has lost by it a claim to the lock: what comes of that is expected.
     pub(crate) fn lost_its_claim(&self, actor: ActorId) -> bool {
         self.deleted_externally
             .iter()
@@ -236,10 +236,10 @@ impl SessionTracker {
         self.opened.contains(&session)
     }
 
-    /// Who loses a contender's znode by this fact, by the hand of another.
-    pub(crate) fn loser(&self, fact: &Fact) -> Option<ActorId> {
-        match fact {
-            Fact::NodeDeleted { path, by, owner, .. }
+    /// Who loses a contender's znode by this, by the hand of another.
+    pub(crate) fn loser(&self, truth: &GroundTruth) -> Option<ActorId> {
+        match truth {
+            GroundTruth::NodeDeleted { path, by, owner, .. }
                 if *by != SessionId::NONE && by != owner && within(self.lock, path) =>
             {
                 self.live.get(owner).copied()
@@ -249,9 +249,9 @@ impl SessionTracker {
     }
 
     /// The same, by the hand of somebody who is no actor.
-    pub(crate) fn victim(&self, fact: &Fact) -> Option<ActorId> {
-        match fact {
-            Fact::NodeDeleted { by, .. } if !self.knows(*by) => self.loser(fact),
+    pub(crate) fn victim(&self, truth: &GroundTruth) -> Option<ActorId> {
+        match truth {
+            GroundTruth::NodeDeleted { by, .. } if !self.knows(*by) => self.loser(truth),
             _ => None,
         }
     }

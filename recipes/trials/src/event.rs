@@ -63,9 +63,9 @@ impl std::fmt::Debug for ActorId {
 pub enum Event {
     /// An actor says this. What a dead actor or an actor of a dead session says is passed on as well: the promise
     /// decides whether it counts.
-    Says { actor: ActorId, what: Observation },
-    /// This is a fact.
-    Is(Fact),
+    Observed { actor: ActorId, what: Observation },
+    /// This has happened, whether anybody knows of it or not.
+    Is(GroundTruth),
 }
 
 /// What a trial says of itself.
@@ -188,7 +188,7 @@ impl Observation {
 
 /// What the ensemble, the network or the outside resource knows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fact {
+pub enum GroundTruth {
     /// A session was opened for an actor. This comes before anything else about that actor: a session that was never
     /// announced is taken for an administrator's. An actor whose client [renews](crate::trial::Trial::renews_session)
     /// its session has several, one after the other.

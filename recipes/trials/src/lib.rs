@@ -2,8 +2,8 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `event` | what promises are judged by: observations of actors and facts of the ensemble |
-//! | `course` | [`CourseStep`](course::CourseStep), what happens in a run, step by step |
+//! | `event` | what promises are judged by: observations of actors and the ground truth of the ensemble |
+//! | `script` | [`ScriptStep`](script::ScriptStep), what happens in a run, step by step |
 //! | `prelude` | everything that the author of a trial needs |
 //! | `program` | [`Program`](program::Program), a client written by others, in place of an actor |
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
@@ -34,7 +34,6 @@ pub mod chubby;
 pub mod common;
 pub mod configuration;
 mod context;
-pub mod course;
 pub mod double_barrier;
 pub mod election;
 pub mod event;
@@ -51,6 +50,7 @@ pub mod promises;
 pub mod pulse;
 pub mod queue;
 pub mod revocable_lock;
+pub mod script;
 pub mod shared_lock;
 pub mod timed_lock;
 pub mod trial;
@@ -64,21 +64,21 @@ use trial::Trial;
 pub use zk_recipes as recipes;
 
 /// Every trial there is, in the order of the reports.
-pub fn catalogue() -> Vec<Arc<Trial>> {
+pub fn trials() -> Vec<Arc<Trial>> {
     [
-        lock::catalogue(),
-        try_lock::catalogue(),
-        timed_lock::catalogue(),
-        shared_lock::catalogue(),
-        revocable_lock::catalogue(),
-        chubby::catalogue(),
-        election::catalogue(),
-        barrier::catalogue(),
-        double_barrier::catalogue(),
-        queue::catalogue(),
-        two_phase_commit::catalogue(),
-        membership::catalogue(),
-        configuration::catalogue(),
+        lock::trials(),
+        try_lock::trials(),
+        timed_lock::trials(),
+        shared_lock::trials(),
+        revocable_lock::trials(),
+        chubby::trials(),
+        election::trials(),
+        barrier::trials(),
+        double_barrier::trials(),
+        queue::trials(),
+        two_phase_commit::trials(),
+        membership::trials(),
+        configuration::trials(),
     ]
     .concat()
     .into_iter()

@@ -1,6 +1,6 @@
 //! Finds code that asks the same thing again and again while nothing happens to it.
 
-use crate::event::{ActorId, Fact, Observation};
+use crate::event::{ActorId, GroundTruth, Observation};
 use zk_api::{ErrorCode, MultiOutcome, Outcome, Request, Response, StatReads};
 
 /// How many times in a row the same request must get the same answer before it is called polling. A recipe whose tasks
@@ -44,7 +44,7 @@ impl Polling {
         self.told.clear();
     }
 
-    /// The actor reports something; reporting it a second time does not count as something happening.
+    /// The actor reports something; reporting it a second time does not count as progress.
     pub fn tells(&mut self, what: &Observation) {
         if !self.told.contains(what) {
             self.same.clear();
@@ -52,14 +52,14 @@ impl Polling {
         }
     }
 
-    /// A request is answered; returns the fact to report if that was once too often.
+    /// A request is answered; returns the event to report if that was once too often.
     pub fn answer(
         &mut self,
         actor: ActorId,
         asked_at: AskedAt,
         request: &Request,
         answer: Result<&Response, ErrorCode>,
-    ) -> Option<Fact> {
+    ) -> Option<GroundTruth> {
         self.answers += 1;
         let failed = matches!(answer, Err(_) | Ok(Response::Multi(MultiOutcome::Failed(_))));
         let took_effect = request.is_write() && !failed;
@@ -81,7 +81,7 @@ impl Polling {
                 }
                 (same.times, same.answered_at) = (same.times + 1, self.answers);
                 let is_polling = same.times == MOST;
-                is_polling.then(|| Fact::Polls {
+                is_polling.then(|| GroundTruth::Polls {
                     actor,
                     request: format!("{} {}", request.name(), request.path()).into(),
                 })

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 /// What starts programs: one for each life of a client process.
 pub trait Programs: Debug + Send + Sync {
     /// Starts one. The error is a line that names the program and says what is wrong with it.
-    fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, Step), String>;
+    fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, ProgramStep), String>;
 
     /// What a program did wrong while it ran as [code](crate::trial::Code::Programs), which cannot report it itself: a
     /// line that names the program. A search in which this happens must give no verdict.
@@ -32,7 +32,7 @@ pub trait Programs: Debug + Send + Sync {
 pub trait Program: Send {
     /// Takes what has happened, in this order, and runs until everything in it waits. The error is a line that names the
     /// program and says what it has done wrong: nothing more can be had of it.
-    fn step(&mut self, now: Now, inputs: &[Input]) -> Result<Step, String>;
+    fn step(&mut self, now: Now, inputs: &[Input]) -> Result<ProgramStep, String>;
 }
 
 /// What a program is told as it begins.
@@ -93,7 +93,7 @@ pub enum Output {
     /// Close it, or stop opening it.
     Close(Socket),
     /// It says something, as one of its threads.
-    Says { thread: u8, what: Observation },
+    Observed { thread: u8, what: Observation },
     /// It prints a line, which is shown and judged by nobody.
     Prints(String),
     /// It works for a while, whose length is drawn.
@@ -106,7 +106,7 @@ pub enum Output {
 
 /// What came of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Step {
+pub struct ProgramStep {
     /// What is to be done, in this order.
     pub outputs: Vec<Output>,
     /// When it wants to be stepped next though nothing happens, by its steady clock.

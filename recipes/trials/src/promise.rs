@@ -37,12 +37,12 @@ pub struct Terms {
     pub tested_when: &'static str,
     /// The assumptions under which it is owed. A violation that results from one that does not hold names it.
     pub assumes: &'static [Assumption],
-    /// Whether it can be judged from outside a running ensemble, where only these facts are reported: sessions opened,
+    /// Whether it can be judged from outside a running ensemble, where only this is reported: sessions opened,
     /// connections lost and made, expiries learnt, writes at the resource, actors finished. Neither the end of a
     /// session nor what becomes of a znode is reported.
     ///
     /// `false`, which is the default, is always safe: the promise is then reported as not judged. `true` means that all
-    /// of this holds without the other facts:
+    /// of this holds without the rest of it:
     ///
     /// - what it finds tested was put to the test;
     /// - a break that it finds in an event is real if the sessions of all actors that could have a part in it lived on
@@ -122,24 +122,24 @@ pub struct Violation {
     pub what: String,
     /// The assumption that did not hold, if that is the cause: the promise was then not owed, and the break is
     /// expected. `None` means a defect of the recipe.
-    pub excuse: Option<Assumption>,
+    pub violated_assumption: Option<Assumption>,
     /// What it is about, to find out whether an administrator's change concerned it.
     pub about: Subject,
 }
 
 impl Violation {
     /// A violation without a subject, for promises that no administrator's change concerns more than another, or that
-    /// work out the excuse themselves.
-    pub fn new(what: String, excuse: Option<Assumption>) -> Violation {
-        Violation { what, excuse, about: Subject::Unsaid }
+    /// find the violated assumption themselves.
+    pub fn new(what: String, violated_assumption: Option<Assumption>) -> Violation {
+        Violation { what, violated_assumption, about: Subject::Unsaid }
     }
 }
 
-/// What a violation is about: [`Undisturbed`](crate::promises::Undisturbed) promises are excused by an administrator's
-/// change that concerns this subject, and by no other.
+/// What a violation is about: one of an [`Undisturbed`](crate::promises::Undisturbed) promise is expected after an
+/// administrator's change that concerns this subject, and after no other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// No subject is given, and no change excuses the violation.
+    /// No subject is given, and the violation is expected after no change.
     Unsaid,
     /// These znodes, with all those below and above them.
     Znodes(Vec<Text>),

@@ -45,7 +45,7 @@ struct Beat {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acting {
     #[default]
-    World,
+    Simulation,
     /// A search, which may take as long as it likes: what it does has limits of its own.
     Search,
     Server(u8),
@@ -58,15 +58,15 @@ pub enum Acting {
 impl fmt::Display for Acting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Acting::World => write!(f, "the world does not end its step"),
+            Acting::Simulation => write!(f, "the simulator does not end its step"),
             Acting::Search => write!(f, "the search goes on"),
             Acting::Server(id) => write!(f, "s{id} does not end its step"),
             Acting::Client(id) => write!(f, "the session of p{id} does not end its step"),
             Acting::Task(id) => write!(f, "the recipe of p{id} does not end its turn"),
-            // As in `watched.applied(…)`.
+            // As in `invariants.applied(…)`.
             Acting::Invariants(call) => {
                 let what = call.split('(').next().unwrap_or_default().trim();
-                write!(f, "what is always watched does not end as it is shown '{what}'")
+                write!(f, "an invariant does not end as it is shown '{what}'")
             }
             Acting::Promise(name) => write!(f, "the promise {name} does not end its look"),
         }

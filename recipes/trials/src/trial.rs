@@ -40,8 +40,9 @@ pub struct Trial {
     /// For a variant known to be wrong: promises that it is known to keep all the same.
     pub keeps: Vec<&'static str>,
     /// Whether any promise counts the clients that a change wakes. If none does, a model never reports
-    /// [`Fact::Fired`](crate::event::Fact::Fired), and takes a watch from its server once nobody waits for it, which no
-    /// promise can see and which leaves fewer states. A recipe that asks to remove or check watches does see it.
+    /// [`GroundTruth::Fired`](crate::event::GroundTruth::Fired), and takes a watch from its server once nobody waits
+    /// for it, which no promise can see and which leaves fewer states. A recipe that asks to remove or check watches
+    /// does see it.
     pub counts_wakes: bool,
     /// Whether the client library opens a new session by itself once it is told that the previous one has expired, and
     /// lets the same code go on with it, as Go's `go-zookeeper`, Python's `kazoo` and Curator do. Until then, every
@@ -73,15 +74,15 @@ pub enum Code {
 }
 
 /// Makes the code of one life.
-pub type Act = Arc<dyn Fn(AnyZooKeeper, AnyProbe, Part) -> Actor + Send + Sync>;
+pub type Act = Arc<dyn Fn(AnyZooKeeper, AnyProbe, Role) -> Actor + Send + Sync>;
 
 impl Code {
-    fn of<F>(code: impl Fn(AnyZooKeeper, AnyProbe, Part) -> F + Send + Sync + 'static) -> Code
+    fn of<F>(code: impl Fn(AnyZooKeeper, AnyProbe, Role) -> F + Send + Sync + 'static) -> Code
     where
         F: Future<Output: Into<End>> + Send + 'static,
     {
-        Code::Actor(Arc::new(move |zk, probe, part| {
-            let done = code(zk, probe, part);
+        Code::Actor(Arc::new(move |zk, probe, role| {
+            let done = code(zk, probe, role);
             Box::pin(async move { done.await.into() })
         }))
     }
@@ -95,7 +96,7 @@ impl Trial {
     /// future, because the process is killed or the run is over, the session discards such requests.
     pub fn new<F>(
         name: &'static str,
-        code: impl Fn(AnyZooKeeper, AnyProbe, Part) -> F + Send + Sync + 'static,
+        code: impl Fn(AnyZooKeeper, AnyProbe, Role) -> F + Send + Sync + 'static,
     ) -> Trial
     where
         F: Future<Output: Into<End>> + Send + 'static,
@@ -106,7 +107,7 @@ impl Trial {
     /// Replaces the trial's code.
     pub fn code<F>(
         mut self,
-        code: impl Fn(AnyZooKeeper, AnyProbe, Part) -> F + Send + Sync + 'static,
+        code: impl Fn(AnyZooKeeper, AnyProbe, Role) -> F + Send + Sync + 'static,
     ) -> Trial
     where
         F: Future<Output: Into<End>> + Send + 'static,
@@ -317,7 +318,7 @@ pub struct Bounds {
     pub admin: u8,
     /// Transactions by which the view of a connected client may lag.
     pub lag: u8,
-    /// Whether actors write to the outside resources: see [`Part::effects`].
+    /// Whether actors write to the outside resources: see [`Role::effects`].
     pub effects: bool,
 }
 
@@ -349,9 +350,9 @@ pub struct Reductions {
     pub symmetry: bool,
 }
 
-/// One actor's part in a trial.
+/// One actor's role in a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Part {
+pub struct Role {
     /// The actor's id.
     pub me: ActorId,
     /// How many client processes there are.
@@ -382,16 +383,16 @@ impl Trial {
     }
 
     /// The code of one process, ready to be polled.
-    pub fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
+    pub fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
         match &self.code {
-            Code::Actor(actor) | Code::Programs { explored: actor, .. } => actor(zk, probe, part),
+            Code::Actor(actor) | Code::Programs { explored: actor, .. } => actor(zk, probe, role),
         }
     }
 
     /// As [`actor`](Trial::actor), for an engine that explores nothing.
-    pub fn actor_once(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
+    pub fn actor_once(&self, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
         match &self.code {
-            Code::Actor(actor) | Code::Programs { once: actor, .. } => actor(zk, probe, part),
+            Code::Actor(actor) | Code::Programs { once: actor, .. } => actor(zk, probe, role),
         }
     }
 

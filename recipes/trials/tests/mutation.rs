@@ -14,7 +14,7 @@ use zk_api::{
 use zk_trials::event::{ActorId, End, Observation, Resource};
 use zk_trials::mutation::{Kind, Mutated, Mutation, SAME, Word};
 use zk_trials::probe::{Probe, Task};
-use zk_trials::trial::{Actor, Part, Trial};
+use zk_trials::trial::{Actor, Role, Trial};
 use zk_trials::words;
 
 type Answer = Result<(Response, Option<Watch>), ErrorCode>;
@@ -132,8 +132,8 @@ impl Run {
         let trial = Mutated::none(does(code)).with(Mutation { kind, nth }, word);
         let desk = Arc::new(Desk { answers: Mutex::new(answers.into()), ..Desk::default() });
         let me = ActorId { process: 0, life: 0, thread: 0 };
-        let part = Part { me, clients: 1, rounds: 1, effects: false };
-        let actor = trial.explored().actor(desk.clone(), desk.clone(), part);
+        let role = Role { me, clients: 1, rounds: 1, effects: false };
+        let actor = trial.explored().actor(desk.clone(), desk.clone(), role);
         Run { trial, desk, actor }
     }
 
@@ -426,8 +426,8 @@ fn checkpoints_tell_how_near_the_mutation_is_and_no_more_once_it_is_over() {
 fn a_recipe_that_is_looked_at_shows_its_occasions_and_words() {
     let trial = Mutated::none(does(deletes));
     let desk = Arc::new(Desk { answers: Mutex::new([deleted(), deleted()].into()), ..Desk::default() });
-    let part = Part { me: ActorId { process: 0, life: 0, thread: 0 }, clients: 1, rounds: 1, effects: false };
-    let mut actor = trial.explored().actor(desk.clone(), desk.clone(), part);
+    let role = Role { me: ActorId { process: 0, life: 0, thread: 0 }, clients: 1, rounds: 1, effects: false };
+    let mut actor = trial.explored().actor(desk.clone(), desk.clone(), role);
     assert_eq!(Pin::new(&mut actor).poll(&mut Context::from_waker(Waker::noop())), DONE);
     let places = trial.log.seen().places;
     assert_eq!(places.get(&(Kind::DeleteNotSent, 2)).map(String::as_str), Some("delete /a/x"));

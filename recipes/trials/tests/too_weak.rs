@@ -3,7 +3,7 @@
 
 use zk_api::{EventType, SessionId, Zxid};
 use zk_recipes::queue::Delivery;
-use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
+use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
 use zk_trials::promise::{AnyPromise, Assumption, Finding, Rest};
 use zk_trials::promises::{
     EntersTogether, ExclusionAmongLiveSessions, ExclusionAtResource, NoForeignDelete, NoWaiterStuck,
@@ -25,22 +25,22 @@ fn session(process: u16) -> SessionId {
     SessionId::new(i64::from(process) + 1)
 }
 fn says(process: u16, what: Observation) -> Event {
-    Event::Says { actor: actor(process), what }
+    Event::Observed { actor: actor(process), what }
 }
 fn notes(process: u16, what: &str, about: &str, number: i64) -> Event {
     says(process, Observation::note(Word::own(what), about, number))
 }
 fn opened(process: u16) -> Event {
-    Event::Is(Fact::SessionOpened { session: session(process), actor: actor(process) })
+    Event::Is(GroundTruth::SessionOpened { session: session(process), actor: actor(process) })
 }
 fn closed(process: u16) -> Event {
-    Event::Is(Fact::SessionClosed { session: session(process), actor: actor(process), expired: true })
+    Event::Is(GroundTruth::SessionClosed { session: session(process), actor: actor(process), expired: true })
 }
 fn told(process: u16) -> Event {
-    Event::Is(Fact::LearnsExpiry { actor: actor(process) })
+    Event::Is(GroundTruth::LearnsExpiry { actor: actor(process) })
 }
 fn ends(process: u16, end: End) -> Event {
-    Event::Is(Fact::Finished { actor: actor(process), end })
+    Event::Is(GroundTruth::Finished { actor: actor(process), end })
 }
 fn attempts(process: u16) -> Event {
     says(process, Observation::Attempts { lock: LOCK.into() })
@@ -62,29 +62,33 @@ fn released(process: u16) -> Event {
 }
 fn wrote(process: u16) -> Event {
     let (resource, actor) = (Resource::Unfenced, actor(process));
-    Event::Is(Fact::Wrote { resource, actor, token: None, accepted: true })
+    Event::Is(GroundTruth::Wrote { resource, actor, token: None, accepted: true })
 }
 fn created(path: &str, by: u16) -> Event {
     let (path, by) = (path.into(), session(by));
-    Event::Is(Fact::NodeCreated { path, by, owner: by, czxid: Zxid::new(1, 1) })
+    Event::Is(GroundTruth::NodeCreated { path, by, owner: by, czxid: Zxid::new(1, 1) })
 }
 fn written(path: &str, by: u16, data: &str) -> Event {
     let (path, by, mzxid) = (path.into(), session(by), Zxid::new(1, 1));
-    Event::Is(Fact::NodeWritten { path, by, owner: SessionId::NONE, data: data.into(), mzxid })
+    Event::Is(GroundTruth::NodeWritten { path, by, owner: SessionId::NONE, data: data.into(), mzxid })
 }
 fn deleted(path: &str, by: u16, owner: u16) -> Event {
     let (path, by, owner) = (path.into(), session(by), session(owner));
-    Event::Is(Fact::NodeDeleted { path, by, owner, zxid: None })
+    Event::Is(GroundTruth::NodeDeleted { path, by, owner, zxid: None })
 }
 fn deleted_with_session(path: &str, owner: u16) -> Event {
     let (path, by, owner) = (path.into(), SessionId::NONE, session(owner));
-    Event::Is(Fact::NodeDeleted { path, by, owner, zxid: None })
+    Event::Is(GroundTruth::NodeDeleted { path, by, owner, zxid: None })
 }
 fn fired(path: &str, kind: EventType, woken: &[u16]) -> Event {
-    Event::Is(Fact::Fired { path: path.into(), kind, woken: woken.iter().map(|p| actor(*p)).collect() })
+    Event::Is(GroundTruth::Fired {
+        path: path.into(),
+        kind,
+        woken: woken.iter().map(|p| actor(*p)).collect(),
+    })
 }
 
-/// What is broken in a run that comes to this rest, and how it is excused.
+/// What is broken in a run that comes to this rest, and which assumption is violated.
 fn broken_at(
     promise: impl AnyPromise + Clone,
     events: &[&[Event]],
@@ -96,7 +100,7 @@ fn broken_at(
     }
     promise.at_rest(rest, &mut found);
     let breaks = found.into_iter().filter_map(|finding| match finding {
-        Finding::Broken(violation) => Some((violation.what, violation.excuse)),
+        Finding::Broken(violation) => Some((violation.what, violation.violated_assumption)),
         Finding::Tested => None,
     });
     breaks.collect()
@@ -173,7 +177,7 @@ fn p5_the_end_of_a_session_is_noticed_by_who_holds_and_who_waits() {
     let again = "p0 goes on though its session is over";
     let next = [leaves(0), released(0), attempts(0), granted(0), enters(0), leaves(0)];
     assert_eq!(judge(&[&holds, &next, &next, &[ends(0, End::SessionLost)]]), owed(again));
-    let renewed = [Event::Is(Fact::SessionOpened { session: session(8), actor: actor(0) })];
+    let renewed = [Event::Is(GroundTruth::SessionOpened { session: session(8), actor: actor(0) })];
     assert_eq!(judge(&[&holds, &renewed, &next, &next, &[wrote(0), wrote(0), ends(0, End::Done)]]), []);
 }
 
@@ -183,7 +187,7 @@ fn p6_who_waits_while_nobody_has_died_is_stuck() {
     let all = NoWaiterStuck::while_all_live();
     assert_eq!(broken_at(all.clone(), &[&[opened(0), opened(1), ends(0, End::Done)]], &waits(1)), stuck);
     assert_eq!(broken_at(all.clone(), &[&[opened(0), opened(1), closed(0)]], &waits(1)), []);
-    let crashed = [Event::Is(Fact::Crashed { actor: actor(0) })];
+    let crashed = [Event::Is(GroundTruth::Crashed { actor: actor(0) })];
     assert_eq!(broken_at(all.clone(), &[&crashed], &waits(1)), []);
     assert_eq!(broken_at(all, &[&[ends(0, End::SessionLost)]], &waits(1)), []);
 }
@@ -191,7 +195,7 @@ fn p6_who_waits_while_nobody_has_died_is_stuck() {
 #[test]
 fn p6_barriers_and_queues_and_groups_promise_that_nobody_is_stuck() {
     for name in ["barrier", "double-barrier", "queue", "membership", "configuration"] {
-        let all = zk_trials::catalogue();
+        let all = zk_trials::trials();
         let trial = all.iter().find(|trial| trial.about.name == name).expect("it is there");
         let names: Vec<_> = trial.owed().iter().map(|promise| promise.name()).collect();
         assert!(names.contains(&"no-waiter-stuck"), "{name}: {names:?}");
@@ -325,5 +329,8 @@ fn p16_who_deletes_what_an_administrator_has_deleted_before_takes_it_for_its_own
     let loses = [opened(0), opened(1), attempts(0), own(0), granted(0), deleted(LOCK, ADMIN, 0)];
     let deletes = [attempts(1), own(1), granted(1), deleted(LOCK, 0, 1)];
     let found = broken(NoForeignDelete::of(LOCK), &[&loses, &deletes]);
-    assert!(found.iter().all(|(_, excuse)| *excuse == Some(Assumption::NoAdministrator)), "{found:?}");
+    assert!(
+        found.iter().all(|(_, assumption)| *assumption == Some(Assumption::NoAdministrator)),
+        "{found:?}"
+    );
 }

@@ -319,12 +319,12 @@ fn points(
         let marks = match point.kind {
             PointKind::Broken | PointKind::Expected => usize::MAX,
             // Whoever it concerns: those whom a change wakes, say.
-            PointKind::Is | PointKind::Says if point.who == "--" => usize::MAX,
-            PointKind::Says | PointKind::Is | PointKind::Fault => 1,
+            PointKind::Is | PointKind::Observed if point.who == "--" => usize::MAX,
+            PointKind::Observed | PointKind::Is | PointKind::Fault => 1,
         };
         let lanes: Vec<String> = point.lanes.iter().map(ToString::to_string).collect();
         let kind = match point.kind {
-            PointKind::Says => "says",
+            PointKind::Observed => "observed",
             PointKind::Is => "is",
             PointKind::Fault => "fault",
             PointKind::Broken => "broken",
@@ -351,8 +351,8 @@ fn said(point: &Point) -> String {
         (PointKind::Broken, _) => format!("BROKEN {}", point.what),
         (PointKind::Expected, _) => format!("BROKEN AS EXPECTED {}", point.what),
         (PointKind::Fault, _) => format!("fault: {}", point.what),
-        (PointKind::Says | PointKind::Is, "--" | "") => point.what.clone(),
-        (PointKind::Says | PointKind::Is, who) => format!("{who} {}", point.what),
+        (PointKind::Observed | PointKind::Is, "--" | "") => point.what.clone(),
+        (PointKind::Observed | PointKind::Is, who) => format!("{who} {}", point.what),
     }
 }
 

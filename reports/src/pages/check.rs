@@ -2,7 +2,7 @@
 
 use super::{at_most, broken, end, failed, known};
 use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Limits, Path, Picture};
-use crate::page::{Cell, Group, Line, Mood, Page, Part, answer, below};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
 use crate::report::Report;
 use crate::suite::Suite;
 use crate::verdict::Verdict;
@@ -17,12 +17,12 @@ impl Report for CheckReport {
     fn page(&self) -> Page {
         let report = self;
         let mut page = head(report);
-        page.extend(report.command.clone().map(Part::Command));
+        page.extend(report.command.clone().map(Block::Command));
         page.push(verdicts("promise", &report.promises, report.exhaustive));
-        page.extend(watched(&report.watched));
-        page.push(Part::Cases(report.sometimes.clone(), None));
+        page.extend(in_a_line("invariants", &report.invariants));
+        page.push(Block::Cases(report.sometimes.clone(), None));
         page.extend(ways(
-            report.promises.iter().chain(&report.watched),
+            report.promises.iter().chain(&report.invariants),
             report.promise.as_deref(),
             &report.pictures,
         ));
@@ -66,7 +66,7 @@ fn head(report: &CheckReport) -> Page {
     facts.extend(unusual.iter().filter(|(is, _)| *is).map(|(_, name)| name.to_string()));
     let clients = "one server, whose clients may see an older state if views lag";
     let mut page = vec![
-        Part::Title(report.recipe.clone(), report.about.clone()),
+        Block::Title(report.recipe.clone(), report.about.clone()),
         below(format!("bounds: {}", bounds(&report.bounds))),
         below(format!("model: {}, {clients}", report.holds_in)),
         below(format!("search: {}", facts.join(", "))),
@@ -81,7 +81,7 @@ fn head(report: &CheckReport) -> Page {
 }
 
 /// When it gives up, if ever.
-pub(super) fn limits(limits: &Limits) -> Option<Part> {
+pub(super) fn limits(limits: &Limits) -> Option<Block> {
     let limits = [
         limits.time_seconds.map(|s| format!("{s} s")),
         limits.max_states.map(|n| format!("{} states", count(n))),
@@ -108,8 +108,8 @@ fn bounds(b: &Bounds) -> String {
         0 => none.push("lag"),
         lag => {
             text.push_str(&format!("; views lag by at most {}", of(lag.into(), "transaction")));
-            text.push_str(if b.lying_syncs { "; syncs may not help" } else { "; syncs help" });
-            text.push_str(match b.false_ends {
+            text.push_str(if b.stale_syncs { "; syncs may not help" } else { "; syncs help" });
+            text.push_str(match b.false_expiries {
                 true => "; live sessions may be called dead",
                 false => "; ends are true",
             });
@@ -126,7 +126,7 @@ fn bounds(b: &Bounds) -> String {
 }
 
 /// What became of promises, or of invariants.
-pub(super) fn verdicts(head: &str, results: &[CheckedPromise], exhaustive: bool) -> Part {
+pub(super) fn verdicts(head: &str, results: &[CheckedPromise], exhaustive: bool) -> Block {
     let steps = |path: &Option<Path>| of(path.as_ref().map_or(0, |path| path.steps.len() as u64), "step");
     let row = |result: &CheckedPromise| {
         let (mood, words) = match result.verdict {
@@ -141,13 +141,13 @@ pub(super) fn verdicts(head: &str, results: &[CheckedPromise], exhaustive: bool)
         let tested = result.tested.map_or("not counted".into(), count);
         vec![Cell::from(&result.name), Cell::new(mood, words), tested.into()]
     };
-    Part::Table("Verdicts", vec![Group::new([head, "verdict", "tested"], results.iter().map(row).collect())])
+    Block::Table("Verdicts", vec![Group::new([head, "verdict", "tested"], results.iter().map(row).collect())])
 }
 
-/// What the search itself watches has no tests to count.
-pub(super) fn watched(watched: &[CheckedPromise]) -> Page {
-    let mut line = Line::new(Mood::Strong, "always watched:");
-    for (nth, result) in watched.iter().enumerate() {
+/// The search's own invariants have no tests to count: they are told in a line.
+pub(super) fn in_a_line(head: &str, results: &[CheckedPromise]) -> Page {
+    let mut line = Line::new(Mood::Strong, format!("{head}:"));
+    for (nth, result) in results.iter().enumerate() {
         let (mood, words) = match (result.verdict, &result.partly) {
             (Verdict::Broken, _) => (Mood::Bad, format!("{} BROKEN", result.name)),
             (Verdict::NeverTested, _) => (Mood::Odd, format!("{} not checked", result.name)),
@@ -156,7 +156,7 @@ pub(super) fn watched(watched: &[CheckedPromise]) -> Page {
         };
         line = line.then(Mood::Plain, if nth == 0 { " " } else { ", " }).then(mood, words);
     }
-    if watched.is_empty() { Page::new() } else { vec![Part::Blank, line.wrapped(16).into()] }
+    if results.is_empty() { Page::new() } else { vec![Block::Blank, line.wrapped(head.len() + 2).into()] }
 }
 
 /// The shortest ways to break what was broken; that which the verdict names comes first.
@@ -174,31 +174,31 @@ pub(super) fn ways<'a>(
     named.into_iter().flat_map(of_one).collect()
 }
 
-fn way(result: &CheckedPromise, path: &Path, owed: bool, pictures: &[Picture]) -> Part {
+fn way(result: &CheckedPromise, path: &Path, owed: bool, pictures: &[Picture]) -> Block {
     let mut body: Page = path.assumption.iter().map(|it| below(failed(std::slice::from_ref(it)))).collect();
     body.extend(path.why.iter().map(|sentence| below(sentence.as_str())));
     body.extend(path.inevitable().map(below));
-    body.push(Part::Steps(path.steps.clone(), path.matters.clone()));
+    body.push(Block::Steps(path.steps.clone(), path.matters.clone()));
     body.extend(end(&path.what));
     let picture = pictures.iter().find(|(name, is, _)| *name == result.name && *is == owed);
-    body.extend(picture.map(|(_, _, diagram)| Part::Diagram(diagram.clone())));
-    Part::Card(broken(&result.name, owed), body)
+    body.extend(picture.map(|(_, _, diagram)| Block::Diagram(diagram.clone())));
+    Block::Card(broken(&result.name, owed), body)
 }
 
 /// How much was explored.
 pub(super) fn explored(states: u64, transitions: u64, took: String) -> Page {
     let line = format!("{}, {}, {took}", of(states, "state"), of(transitions, "transition"));
-    vec![Part::Blank, Line::from(line).into()]
+    vec![Block::Blank, Line::from(line).into()]
 }
 
 /// What nothing has put to the test.
-pub(super) fn untested(names: &[&str], exhaustive: bool) -> Option<Part> {
+pub(super) fn untested(names: &[&str], exhaustive: bool) -> Option<Block> {
     let scope = if exhaustive { "within these bounds" } else { "so far" };
     let line = format!("not put to the test {scope}: {}", names.join(", "));
     (!names.is_empty()).then(|| Line::new(Mood::Odd, line).wrapped(0).into())
 }
 
-pub(super) fn how_far(undecided: bool) -> Option<Part> {
+pub(super) fn how_far(undecided: bool) -> Option<Block> {
     let line = "--max-states, --max-depth and --time-limit say how far a search may go";
     undecided.then(|| Line::from(line).into())
 }
@@ -235,7 +235,7 @@ pub(crate) fn last_line(report: &CheckReport) -> String {
     let mut line = verdict_words(report);
     if report.verdict != Judgement::Violated && report.exhaustive {
         let _ = write!(line, "; with {}", bounds(&report.bounds));
-        let audit = report.watched.iter().find(|result| result.name == "honest-checkpoints");
+        let audit = report.invariants.iter().find(|result| result.name == "honest-checkpoints");
         if let Some(cut) = audit.and_then(|audit| audit.partly.as_ref()) {
             let _ = write!(line, "; honest-checkpoints {cut}");
         }
@@ -270,7 +270,7 @@ fn verdict_words(report: &CheckReport) -> String {
         Judgement::Undecided => answer,
     };
     let Some(asked) = &report.asked else { return answer };
-    let all = report.promises.iter().chain(&report.watched);
+    let all = report.promises.iter().chain(&report.invariants);
     let broken: Vec<&str> =
         all.filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str()).collect();
     match broken.is_empty() {

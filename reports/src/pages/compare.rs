@@ -4,7 +4,7 @@ use crate::check::Judgement;
 use crate::compare::{CompareReport, ComparedRecipe, Cost, UnderFault};
 use crate::judge::{Expected, JudgedPromise, JudgedTrial};
 use crate::markdown::markdown;
-use crate::page::{Cell, Group, Line, Mood, Page, Part, answer};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, answer};
 use crate::report::Report;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of};
@@ -43,9 +43,9 @@ impl Report for CompareReport {
             count(report.max_states),
             of(report.seeds, "seed"),
         );
-        let mut page = vec![Part::Title("compare".into(), about)];
+        let mut page = vec![Block::Title("compare".into(), about)];
         page.push(what_holds(report));
-        let tables: Vec<Part> = beside(&report.recipes).into_iter().map(promises).collect();
+        let tables: Vec<Block> = beside(&report.recipes).into_iter().map(promises).collect();
         let key = key(&tables);
         page.extend(tables);
         page.extend(notes(unless(report)));
@@ -55,7 +55,7 @@ impl Report for CompareReport {
         page.extend(notes(vec![HOW.into()]));
         page.push(faults(report));
         page.extend(notes(report.recipes.iter().flat_map(under).collect()));
-        page.push(Part::Blank);
+        page.push(Block::Blank);
         page.extend(report.recipes.iter().flat_map(shortest));
         let words = match report.answer {
             Answer::Held => "each is as the catalogue says",
@@ -79,11 +79,11 @@ const HOW: &str = "One run without faults under seed 1 on three servers: all cli
                    hand-over takes so many ms from giving back to the next grant (the median with 5 clients), by the \
                    latency of a message; left are so many znodes after the run with 20 clients";
 
-fn notes(notes: Vec<String>) -> impl Iterator<Item = Part> {
+fn notes(notes: Vec<String>) -> impl Iterator<Item = Block> {
     notes.into_iter().map(|note| Line::from(note).indent(2).wrapped(4).into())
 }
 
-fn what_holds(report: &CompareReport) -> Part {
+fn what_holds(report: &CompareReport) -> Block {
     let row = |recipe: &ComparedRecipe| {
         let judged = &recipe.judged;
         let known = judged.catalogued.as_ref().map_or(String::new(), |known| known.defect.clone());
@@ -91,7 +91,7 @@ fn what_holds(report: &CompareReport) -> Part {
         vec![name, model(judged), seeds(judged, report.seeds), known.into()]
     };
     let rows = report.recipes.iter().map(row).collect();
-    Part::Table("What holds", vec![Group::new(["recipe", "model", "seeds", "known as"], rows)])
+    Block::Table("What holds", vec![Group::new(["recipe", "model", "seeds", "known as"], rows)])
 }
 
 fn model(judged: &JudgedTrial) -> Cell {
@@ -141,9 +141,9 @@ fn beside(recipes: &[ComparedRecipe]) -> Vec<&[ComparedRecipe]> {
 }
 
 /// What the verdicts mean that are in these tables.
-fn key(tables: &[Part]) -> Vec<String> {
+fn key(tables: &[Block]) -> Vec<String> {
     let groups =
-        tables.iter().flat_map(|part| if let Part::Table(_, groups) = part { &groups[..] } else { &[] });
+        tables.iter().flat_map(|block| if let Block::Table(_, groups) = block { &groups[..] } else { &[] });
     let cells: BTreeSet<&str> =
         groups.flat_map(|group| &group.rows).flatten().map(|cell| &*cell.words).collect();
     let used = KEY.iter().filter(|(word, _)| cells.contains(word));
@@ -151,7 +151,7 @@ fn key(tables: &[Part]) -> Vec<String> {
 }
 
 /// A few recipes beside one another, promise by promise.
-fn promises(recipes: &[ComparedRecipe]) -> Part {
+fn promises(recipes: &[ComparedRecipe]) -> Block {
     let mut names: Vec<&str> = Vec::new();
     for promise in recipes.iter().flat_map(|recipe| &recipe.judged.promises) {
         if !names.contains(&&*promise.name) {
@@ -169,7 +169,7 @@ fn promises(recipes: &[ComparedRecipe]) -> Part {
     };
     let mut group = Group::new(["promise"], names.iter().map(row).collect());
     group.heads.extend(recipes.iter().map(|recipe| recipe.judged.name.clone()));
-    Part::Table("Promises", vec![group])
+    Block::Table("Promises", vec![group])
 }
 
 /// What both engines say of a promise: the worse of the two. `is_whole` if the model's search came to an answer.
@@ -208,7 +208,7 @@ fn unless(report: &CompareReport) -> Vec<String> {
     all.into_iter().collect()
 }
 
-fn costs<'a>(recipes: impl Iterator<Item = (&'a str, &'a [Cost])>, mood: Mood) -> Part {
+fn costs<'a>(recipes: impl Iterator<Item = (&'a str, &'a [Cost])>, mood: Mood) -> Block {
     let row = |(name, costs): (&str, &[Cost])| {
         let at = |clients: u64, latency_ms: f64| {
             costs.iter().find(|cost| cost.clients == clients && cost.latency_ms == latency_ms)
@@ -234,7 +234,7 @@ fn costs<'a>(recipes: impl Iterator<Item = (&'a str, &'a [Cost])>, mood: Mood) -
         std::iter::once(Cell::new(mood, name)).chain(numbers.map(Cell::from)).collect()
     };
     let heads = ["recipe", "requests: 1", "5", "20", "wakes: 5", "20", "ms at: 1", "50", "left"];
-    Part::Table("What a turn costs", vec![Group::new(heads, recipes.map(row).collect())])
+    Block::Table("What a turn costs", vec![Group::new(heads, recipes.map(row).collect())])
 }
 
 /// So many for each turn.
@@ -245,7 +245,7 @@ fn per(number: u64, turns: u64) -> String {
     }
 }
 
-fn faults(report: &CompareReport) -> Part {
+fn faults(report: &CompareReport) -> Block {
     let cell = |under: &UnderFault| match under.verdict {
         Verdict::Held | Verdict::NeverTested => Cell::new(Verdict::Held, "held"),
         Verdict::BrokenAsExpected => Cell::new(under.verdict, "as expected"),
@@ -258,7 +258,7 @@ fn faults(report: &CompareReport) -> Part {
     let mut group = Group::new(["under"], report.recipes.iter().map(row).collect());
     let kinds = report.recipes.first().map_or(&[][..], |recipe| &recipe.faults);
     group.heads.extend(kinds.iter().map(|under| under.fault.clone()));
-    Part::Table("Each fault alone", vec![group])
+    Block::Table("Each fault alone", vec![group])
 }
 
 /// What breaks a recipe under which fault.
@@ -277,7 +277,7 @@ fn under(recipe: &ComparedRecipe) -> Vec<String> {
 }
 
 /// The shortest run that breaks a recipe, for those that break.
-fn shortest(recipe: &ComparedRecipe) -> Vec<Part> {
+fn shortest(recipe: &ComparedRecipe) -> Vec<Block> {
     let judged = &recipe.judged;
     let by_model = shortest_by_model(judged);
     let by_chaos = || judged.promises.iter().find_map(|it| Some((&it.name, it.first_seed?)));

@@ -1,9 +1,9 @@
 //! Client programs in real time.
 
-use super::excuse;
+use super::assumption_note;
 use super::live::{first_break, group};
 use crate::drive::{DriveFailure, DriveReport};
-use crate::page::{Line, Mood, Page, Part, below};
+use crate::page::{Block, Line, Mood, Page, below};
 use crate::report::Report;
 use crate::suite::Suite;
 use crate::verdict::{Answer, Verdict};
@@ -25,17 +25,18 @@ impl Report for DriveReport {
             report.fault_seconds
         );
         let mut promises = group("promise", &report.promises);
-        let excuses = report.promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions));
-        promises.notes = excuses.collect();
+        let notes =
+            report.promises.iter().filter_map(|result| assumption_note(&result.name, &result.assumptions));
+        promises.notes = notes.collect();
         let mut page = vec![
-            Part::Title(report.program.clone(), format!("owes {}", report.owed.join(", "))),
+            Block::Title(report.program.clone(), format!("owes {}", report.owed.join(", "))),
             below(
                 "in real time, which is not deterministic: a seed draws the faults, and may come out otherwise",
             ),
             below(settings),
-            Part::Table("Verdicts", vec![promises]),
+            Block::Table("Verdicts", vec![promises]),
         ];
-        page.push(below(watched(report)));
+        page.push(below(invariants_line(report)));
         for result in report.all() {
             // What was broken as expected is told where nothing else is to be told of that promise.
             match (&result.first, &result.first_expected) {
@@ -58,14 +59,14 @@ impl Report for DriveReport {
     }
 }
 
-/// What is always watched at the servers, in a line: there is much of it, and it is seldom broken.
-fn watched(report: &DriveReport) -> String {
+/// The invariants at the servers, in a line: there are many of them, and they are seldom broken.
+fn invariants_line(report: &DriveReport) -> String {
     let so = |verdict| report.invariants.iter().filter(|result| result.verdict == Some(verdict)).count();
     let (held, broken, idle) = (so(Verdict::Held), so(Verdict::Broken), so(Verdict::NeverTested));
-    format!("always watched at the servers: {held} held, {broken} broken, {idle} never put to the test")
+    format!("invariants at the servers: {held} held, {broken} broken, {idle} never put to the test")
 }
 
-fn failure(failure: &DriveFailure) -> Vec<Part> {
+fn failure(failure: &DriveFailure) -> Vec<Block> {
     let again = match failure.again {
         0 => "not tried again".into(),
         again => format!(
@@ -75,11 +76,11 @@ fn failure(failure: &DriveFailure) -> Vec<Part> {
         ),
     };
     let line = format!("seed {} broke {}; {again}", failure.seed, failure.broken.join(", "));
-    let mut parts = vec![Part::Blank, Line::new(Verdict::Broken, line).wrapped(2).into()];
+    let mut parts = vec![Block::Blank, Line::new(Verdict::Broken, line).wrapped(2).into()];
     parts.push(Line::from(failure.command.as_str()).indent(2).into());
     if !failure.output.is_empty() {
         parts.push(below("the last lines of a program that failed:"));
-        parts.push(Part::Told(failure.output.iter().map(|line| format!("  {line}")).collect()));
+        parts.push(Block::Told(failure.output.iter().map(|line| format!("  {line}")).collect()));
     }
     parts
 }
@@ -97,8 +98,8 @@ fn closing(page: &mut Page, report: &DriveReport) {
         of(happened.writes, "write"),
         count(happened.refused)
     );
-    page.extend([Part::Blank, Line::from(happened).into()]);
-    page.push(Part::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
+    page.extend([Block::Blank, Line::from(happened).into()]);
+    page.push(Block::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
 }
 
 /// The answer in words.

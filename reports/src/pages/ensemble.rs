@@ -1,10 +1,10 @@
 //! A check of an ensemble.
 
 use super::at_most;
-use super::check::{explored, how_far, judgement, limits, untested, verdicts, watched, ways};
+use super::check::{explored, how_far, in_a_line, judgement, limits, untested, verdicts, ways};
 use crate::check::Judgement;
 use crate::ensemble::{EnsembleBounds, EnsembleReport, WholeServers};
-use crate::page::{self, Page, Part, below};
+use crate::page::{self, Block, Page, below};
 use crate::report::Report;
 use crate::suite::Suite;
 use crate::words::{count, of, wall};
@@ -19,18 +19,18 @@ impl Report for EnsembleReport {
         let about = format!("real servers over links that break, {}", level(&report.level));
         let merged = format!("merged: {}", report.merged.join(", "));
         let mut page = vec![
-            Part::Title("ensemble".into(), about),
+            Block::Title("ensemble".into(), about),
             below(format!("servers: {}", servers(report.whole.as_ref()))),
             below(format!("bounds: {}", bounds(&report.bounds))),
         ];
         page.extend((!report.merged.is_empty()).then(|| below(merged)));
         page.extend(limits(&report.limits));
-        page.extend(report.command.clone().map(Part::Command));
+        page.extend(report.command.clone().map(Block::Command));
         page.push(verdicts("invariant", &report.invariants, report.exhaustive));
-        page.extend(watched(&report.watched));
-        page.push(Part::Cases(report.sometimes.clone(), None));
+        page.extend(in_a_line("liveness", &report.liveness));
+        page.push(Block::Cases(report.sometimes.clone(), None));
         page.extend(ways(
-            report.invariants.iter().chain(&report.watched),
+            report.invariants.iter().chain(&report.liveness),
             report.promise.as_deref(),
             &report.pictures,
         ));
@@ -59,7 +59,7 @@ fn level(name: &str) -> String {
     match name {
         "election" => "from the start, and no further than an election".to_owned(),
         "synchronisation" => "from a decided election on".to_owned(),
-        "rivals" => "from two of three voters on that stand for one epoch".to_owned(),
+        "competing-leaders" => "from two of three voters on that stand for one epoch".to_owned(),
         "broadcast" => "from an established leader on".to_owned(),
         "whole" => "from the start".to_owned(),
         other => other.to_owned(),

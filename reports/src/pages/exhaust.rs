@@ -2,7 +2,7 @@
 
 use super::{broken, end, known, verdict_words, verdicts};
 use crate::exhaust::{BrokenOrder, ExhaustReport};
-use crate::page::{Line, Mood, Page, Part, answer, below};
+use crate::page::{Block, Line, Mood, Page, answer, below};
 use crate::report::Report;
 use crate::verdict::{Answer, CatalogueNote};
 use crate::words::{count, of, seconds};
@@ -23,8 +23,8 @@ impl Report for ExhaustReport {
             of(report.steps.into(), "event")
         );
         let mut page = vec![
-            Part::Title(report.recipe.clone(), report.about.clone()),
-            Part::Facts(report.facts.clone()),
+            Block::Title(report.recipe.clone(), report.about.clone()),
+            Block::Facts(report.facts.clone()),
             below(what),
             verdicts(&report.promises, &report.invariants, orders, &|it| verdict_words(it, orders, "order")),
         ];
@@ -34,13 +34,13 @@ impl Report for ExhaustReport {
     }
 }
 
-fn broken_order(order: &BrokenOrder) -> Part {
+fn broken_order(order: &BrokenOrder) -> Block {
     let title = broken(&order.promise, true);
     let title = title.then(Mood::Plain, format!(" at {}, by this order", seconds(order.virtual_ns)));
-    let mut body = vec![Part::Steps(order.steps.clone(), Vec::new())];
+    let mut body = vec![Block::Steps(order.steps.clone(), Vec::new())];
     body.extend(end(&order.what));
     body.push(Line::from(&order.replay).indent(2).into());
-    Part::Card(title, body)
+    Block::Card(title, body)
 }
 
 fn closing(page: &mut Page, report: &ExhaustReport) {
@@ -55,7 +55,7 @@ fn closing(page: &mut Page, report: &ExhaustReport) {
         }
         Answer::Undecided => "nothing was broken, and not every promise was put to the test",
     };
-    page.extend([Part::Blank, Line::from(differ).into(), answer(report.answer, words)]);
+    page.extend([Block::Blank, Line::from(differ).into(), answer(report.answer, words)]);
     let note = report.catalogue_note().filter(|note| !matches!(note, CatalogueNote::NotSeen(_)));
     page.extend(known(note));
 }

@@ -2,7 +2,7 @@
 
 use crate::herd::{HerdReport, HerdRun};
 use crate::markdown::markdown;
-use crate::page::{Cell, Group, Line, Mood, Page, Part};
+use crate::page::{Block, Cell, Group, Line, Mood, Page};
 use crate::report::Report;
 
 impl Report for HerdReport {
@@ -14,18 +14,18 @@ impl Report for HerdReport {
         let report = self;
         let mut page = vec![
             Line::from("clients woken by a release, by how many contend").into(),
-            Part::Table("", vec![table(report, Mood::Plain)]),
+            Block::Table("", vec![table(report, Mood::Plain)]),
         ];
         let notes = notes(report);
         if !notes.is_empty() {
-            page.extend([Part::Blank, Part::Told(notes)]);
+            page.extend([Block::Blank, Block::Told(notes)]);
         }
         let how = format!(
             "One run for each, under seed {}: one server, no faults, latency 1 ms; all ask before the first lets go, and \
              each holds once. {:.0} s",
             report.seed, report.wall_seconds
         );
-        page.extend([Part::Blank, Line::from(how).wrapped(0).into()]);
+        page.extend([Block::Blank, Line::from(how).wrapped(0).into()]);
         page
     }
 
@@ -33,7 +33,7 @@ impl Report for HerdReport {
     fn table(&self) -> String {
         let report = self;
         let notes = notes(report).into_iter().map(|note| Line::from(note).into());
-        markdown(&std::iter::once(Part::Table("", vec![table(report, Mood::Strong)])).chain(notes).collect())
+        markdown(&std::iter::once(Block::Table("", vec![table(report, Mood::Strong)])).chain(notes).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::check::Judgement;
 use crate::judge::{Expected, JudgeReport, JudgedPromise, JudgedTrial};
 use crate::markdown::markdown;
-use crate::page::{Cell, Group, Line, Mood, Page, Part, answer};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, answer};
 use crate::report::Report;
 use crate::suite::Suite;
 use crate::text::{Paint, text};
@@ -38,7 +38,7 @@ impl Report for JudgeReport {
         };
         let rows = report.trials.iter().map(row).collect();
         let heads = ["trial", "what it is", "expected", "model", "chaos"];
-        markdown(&vec![Part::Table("", vec![Group::new(heads, rows)])])
+        markdown(&vec![Block::Table("", vec![Group::new(heads, rows)])])
     }
 }
 
@@ -54,8 +54,8 @@ fn page(report: &JudgeReport, promises: bool) -> Page {
         rows.push(row(trial, report.seeds));
         rows.extend(trial.promises.iter().filter(|_| promises).map(|it| promise(it, trial, report.seeds)));
     }
-    let table = Part::Table("Trials", vec![Group::new(HEADS, rows)]);
-    let mut page = vec![Part::Title("judge".into(), about), table, Part::Blank];
+    let table = Block::Table("Trials", vec![Group::new(HEADS, rows)]);
+    let mut page = vec![Block::Title("judge".into(), about), table, Block::Blank];
     for trial in &report.trials {
         let wrong = trial.wrong.iter().map(|wrong| format!("{}: {wrong}", trial.name));
         page.extend(wrong.map(|words| Line::new(Mood::Bad, words).into()));
@@ -72,14 +72,14 @@ fn page(report: &JudgeReport, promises: bool) -> Page {
 }
 
 /// A trial promise by promise, for who asks.
-fn aside(trial: &JudgedTrial, seeds: u64) -> Part {
+fn aside(trial: &JudgedTrial, seeds: u64) -> Block {
     let mut body = vec![Line::from(&trial.source).into()];
     let rows = trial.promises.iter().map(|it| promise(it, trial, seeds)).collect();
-    body.push(Part::Table("", vec![Group::new(["promise", "expected", "model", "chaos", "unless"], rows)]));
-    body.push(Part::Command(format!("zoocheck check {}", trial.name)));
+    body.push(Block::Table("", vec![Group::new(["promise", "expected", "model", "chaos", "unless"], rows)]));
+    body.push(Block::Command(format!("zoocheck check {}", trial.name)));
     let first = trial.promises.iter().find_map(|promise| promise.first_seed);
-    body.extend(first.map(|seed| Part::Command(format!("zoocheck replay {} --seed {seed}", trial.name))));
-    Part::Aside(trial.name.clone(), body)
+    body.extend(first.map(|seed| Block::Command(format!("zoocheck replay {} --seed {seed}", trial.name))));
+    Block::Aside(trial.name.clone(), body)
 }
 
 fn row(trial: &JudgedTrial, seeds: u64) -> Vec<Cell> {
@@ -157,7 +157,9 @@ fn promise(promise: &JudgedPromise, trial: &JudgedTrial, seeds: u64) -> Vec<Cell
     let chaos: String = match promise.chaos {
         Verdict::Held => "held".into(),
         Verdict::Broken => format!("broken in {}", rate(promise.broken, seeds)),
-        Verdict::BrokenAsExpected => format!("broken as expected in {}", rate(promise.excused, seeds)),
+        Verdict::BrokenAsExpected => {
+            format!("broken as expected in {}", rate(promise.broken_as_expected, seeds))
+        }
         Verdict::NeverTested => "never put to the test".into(),
     };
     let expected = match promise.expected {

@@ -1,8 +1,8 @@
 //! A run on a live ensemble.
 
-use super::{broken, end, excuse, known};
+use super::{assumption_note, broken, end, known};
 use crate::live::{LiveBreak, LivePromise, LiveReport};
-use crate::page::{Cell, Group, Line, Mood, Page, Part, below};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
 use crate::report::Report;
 use crate::suite::Suite;
 use crate::verdict::{Answer, Verdict};
@@ -22,13 +22,14 @@ impl Report for LiveReport {
             count(report.session_timeout_ms)
         );
         let mut promises = group("promise", &report.promises);
-        let excuses = report.promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions));
-        promises.notes = excuses.collect();
+        let notes =
+            report.promises.iter().filter_map(|result| assumption_note(&result.name, &result.assumptions));
+        promises.notes = notes.collect();
         let mut page = vec![
-            Part::Title(report.recipe.clone(), report.about.clone()),
+            Block::Title(report.recipe.clone(), report.about.clone()),
             below(format!("on {}, which is live: what happens here happens once", report.connect)),
             below(settings),
-            Part::Table("Verdicts", vec![promises, group("always watched", &report.invariants)]),
+            Block::Table("Verdicts", vec![promises, group("invariants", &report.invariants)]),
         ];
         for result in report.all() {
             // What was broken as expected is told where nothing else is to be told of that promise.
@@ -74,15 +75,15 @@ fn verdict_words(verdict: Verdict, result: &LivePromise) -> String {
     }
 }
 
-pub(super) fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Part {
+pub(super) fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Block {
     let mut body = Page::new();
     if !result.about.is_empty() {
         body.push(below(result.about.as_str()));
     }
     body.push(below(format!("first at {:.3} s", first.seconds)));
-    body.push(Part::Told(first.timeline.iter().map(|line| format!("  {line}")).collect()));
+    body.push(Block::Told(first.timeline.iter().map(|line| format!("  {line}")).collect()));
     body.extend(end(&first.what));
-    Part::Card(broken(&result.name, owed), body)
+    Block::Card(broken(&result.name, owed), body)
 }
 
 fn closing(page: &mut Page, report: &LiveReport) {
@@ -97,12 +98,12 @@ fn closing(page: &mut Page, report: &LiveReport) {
         of(happened.writes, "write"),
         count(happened.refused)
     );
-    page.extend([Part::Blank, Line::from(happened).into()]);
+    page.extend([Block::Blank, Line::from(happened).into()]);
     if !report.left.is_empty() {
         let left = format!("left behind, and removed: {}", report.left.join(", "));
         page.push(Line::new(Mood::Odd, left).wrapped(2).into());
     }
-    page.push(Part::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
+    page.push(Block::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
     page.extend(known(report.catalogue_note()));
 }
 
@@ -111,8 +112,8 @@ fn answer(report: &LiveReport) -> String {
     let judged = || report.promises.iter().filter(|result| result.verdict.is_some());
     match report.answer {
         Answer::Held => {
-            let excused = report.all().any(|result| result.verdict == Some(Verdict::BrokenAsExpected));
-            let but = if excused { ", but for what was broken as expected" } else { "" };
+            let is_expected = report.all().any(|result| result.verdict == Some(Verdict::BrokenAsExpected));
+            let but = if is_expected { ", but for what was broken as expected" } else { "" };
             let all = if judged().count() == report.promises.len() {
                 "every promise"
             } else {

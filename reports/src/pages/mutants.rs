@@ -1,7 +1,7 @@
 //! The kill matrix.
 
 use crate::mutants::{Fate, Kill, ModelKill, MutantResult, MutantsReport};
-use crate::page::{Cell, Group, Line, Mood, Page, Part, answer, below};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
 use crate::report::Report;
 use crate::verdict::Answer;
 use crate::words::{count, of, wall};
@@ -17,17 +17,17 @@ impl Report for MutantsReport {
         let about = format!("bugs planted into every server, under {}", report.scenario);
         let (seeds, clients) = (of(report.seeds, "seed"), report.clients.join(" and "));
         let mut page = vec![
-            Part::Title("mutants".into(), about),
+            Block::Title("mutants".into(), about),
             below(format!("{seeds} each, and without any; clients do {clients}, in turns")),
         ];
         if !report.models.is_empty() {
             let models = report.models.join("; ");
             page.push(below(format!("models, of {} states at most: {models}", count(report.max_states))));
         }
-        page.extend(report.command.clone().map(Part::Command));
+        page.extend(report.command.clone().map(Block::Command));
         let heads = ["mutant", "from", "fate", "acted", "caught", "first", "by", "model", "steps", "states"];
         let rows = report.mutants.iter().map(row).collect();
-        page.extend([Part::Table("Mutants", vec![Group::new(heads, rows)]), Part::Blank, finds(report)]);
+        page.extend([Block::Table("Mutants", vec![Group::new(heads, rows)]), Block::Blank, finds(report)]);
         page.push(match report.unmutated.is_empty() {
             true => Line::from("without any: nothing was broken").into(),
             false => Line::from("without any: ").then(Mood::Bad, most_frequent(&report.unmutated)).into(),
@@ -87,7 +87,7 @@ fn most_frequent(kills: &[Kill]) -> String {
 }
 
 /// The matrix the other way round.
-fn finds(report: &MutantsReport) -> Part {
+fn finds(report: &MutantsReport) -> Block {
     let mut finds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for mutant in &report.mutants {
         for kill in &mutant.kills {
@@ -96,6 +96,6 @@ fn finds(report: &MutantsReport) -> Part {
         }
     }
     let rows = finds.into_iter().map(|(name, finds)| vec![name.into(), finds.join(", ").into()]).collect();
-    let table = Part::Table("", vec![Group::new(["invariant", "mutants"], rows)]);
-    Part::Aside("Invariants, and what each found first".into(), vec![table])
+    let table = Block::Table("", vec![Group::new(["invariant", "mutants"], rows)]);
+    Block::Aside("Invariants, and what each found first".into(), vec![table])
 }

@@ -2,7 +2,7 @@
 
 use crate::markdown::markdown;
 use crate::mutate::{MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult};
-use crate::page::{Cell, Group, Line, Mood, Page, Part, answer};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, answer};
 use crate::report::Report;
 use crate::words::{count, of};
 
@@ -17,7 +17,7 @@ impl Report for MutateReport {
         for (recipe, mutation) in survivors(report) {
             let (head, lines) = survivor(recipe, mutation);
             let lines = lines.into_iter().map(|line| format!("  {line}")).collect();
-            page.extend([Line::new(Mood::Bad, head).into(), Part::Told(lines), Part::Blank]);
+            page.extend([Line::new(Mood::Bad, head).into(), Block::Told(lines), Block::Blank]);
         }
         page.push(answer(report.answer, report.tally().words()));
         page
@@ -45,14 +45,14 @@ impl Report for MutateReport {
         let mut page = vec![
             Line::from(format!("{}.", report.tally().words())).into(),
             how.into(),
-            Part::Table("", vec![kinds(report)]),
-            Part::Title("By promise".into(), String::new()),
-            Part::Table("", vec![promises]),
-            Part::Title("Survivors".into(), String::new()),
+            Block::Table("", vec![kinds(report)]),
+            Block::Title("By promise".into(), String::new()),
+            Block::Table("", vec![promises]),
+            Block::Title("Survivors".into(), String::new()),
         ];
         page.extend(survivors(report).map(|(recipe, mutation)| {
             let (head, lines) = survivor(recipe, mutation);
-            Part::Card(Line::from(head), vec![Part::Told(lines)])
+            Block::Card(Line::from(head), vec![Block::Told(lines)])
         }));
         markdown(&page)
     }
@@ -61,7 +61,7 @@ impl Report for MutateReport {
 fn recipe(recipe: &MutatedRecipe, seeds: u64) -> Page {
     let MutatedRecipe { name, bounds, states, .. } = recipe;
     let models = format!("{} each, and models with {bounds} ({} states)", of(seeds, "seed"), count(*states));
-    let mut page = vec![Part::Title(name.clone(), models)];
+    let mut page = vec![Block::Title(name.clone(), models)];
     let broken = recipe.broken.join(", ");
     let broken = format!("the recipe itself breaks {broken}, which kills nothing");
     page.extend((!recipe.broken.is_empty()).then(|| Line::from(broken).into()));
@@ -70,7 +70,7 @@ fn recipe(recipe: &MutatedRecipe, seeds: u64) -> Page {
         vec![what(mutation).into(), Cell::from(&mutation.place), Cell::new(mood, word), by.into()]
     };
     let rows = recipe.mutations.iter().map(row).collect();
-    page.extend([Part::Table("", vec![Group::new(["mutation", "at", "", "by"], rows)]), Part::Blank]);
+    page.extend([Block::Table("", vec![Group::new(["mutation", "at", "", "by"], rows)]), Block::Blank]);
     page
 }
 

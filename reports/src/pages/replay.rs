@@ -2,7 +2,7 @@
 
 use super::{known, verdict_word, verdicts, what, why};
 use crate::cause::{Cause, Mark, Moment};
-use crate::page::{Line, Mood, Page, Part, answer, below};
+use crate::page::{Block, Line, Mood, Page, answer, below};
 use crate::replay::{Lines, ReplayReport, Seen};
 use crate::text::{Paint, text};
 use crate::verdict::{Answer, CatalogueNote};
@@ -13,25 +13,25 @@ use std::collections::BTreeSet;
 /// digest as the last line.
 pub fn replay_text(report: &ReplayReport, paint: Paint, lines: Lines) -> String {
     let title =
-        || [Part::Title(report.recipe.clone(), report.about.clone()), Part::Facts(report.facts.clone())];
+        || [Block::Title(report.recipe.clone(), report.about.clone()), Block::Facts(report.facts.clone())];
     let mut page = Page::new();
     if let Some(cause) = &report.cause {
         page.extend(headline(report, cause));
     } else {
         page.extend(title());
-        page.extend([below(format!("seed {}", report.seed)), Part::Blank]);
+        page.extend([below(format!("seed {}", report.seed)), Block::Blank]);
     }
     match lines {
         Lines::Last(most) => timeline(&mut page, &excerpt(report, most)),
-        Lines::All => page.push(Part::Moments(report.timeline.clone())),
-        Lines::Trace => page.push(Part::Told(report.trace.clone())),
+        Lines::All => page.push(Block::Moments(report.timeline.clone())),
+        Lines::Trace => page.push(Block::Told(report.trace.clone())),
     }
     if report.cause.is_some() {
-        page.push(Part::Blank);
+        page.push(Block::Blank);
         page.extend(title());
     }
     page.push(verdicts(&report.promises, &report.invariants, 1, &|it| verdict_word(it.verdict).into()));
-    page.push(Part::Cases(report.sometimes.clone(), None));
+    page.push(Block::Cases(report.sometimes.clone(), None));
     page.extend(report.violations.iter().map(violation));
     closing(&mut page, report);
     text(&page, paint)
@@ -53,7 +53,7 @@ fn headline(report: &ReplayReport, cause: &Cause) -> Page {
     let line = format!("{}, seed {}: {how} {}", report.what, report.seed, end.what);
     let mut page = vec![Line::new(mood, line).wrapped(2).into()];
     page.extend(why(cause));
-    page.extend([Part::Blank, Line::new(Mood::Strong, "the run up to there:").into()]);
+    page.extend([Block::Blank, Line::new(Mood::Strong, "the run up to there:").into()]);
     page
 }
 
@@ -121,23 +121,23 @@ fn matters(moment: &Moment, concerned: &BTreeSet<&str>) -> bool {
 fn timeline(page: &mut Page, excerpt: &Excerpt<'_>) {
     let left_out = |number: usize, which: &str, more: &str| {
         let line = format!("… {} left out{more}", of(number as u64, &format!("{which}line")));
-        (number > 0).then(|| Part::from(Line::new(Mood::Odd, line)))
+        (number > 0).then(|| Block::from(Line::new(Mood::Odd, line)))
     };
     page.extend(left_out(excerpt.left_out, "", "; --lines all shows them, --trace everything"));
-    page.push(Part::Moments(excerpt.shown.iter().map(|moment| (*moment).clone()).collect()));
+    page.push(Block::Moments(excerpt.shown.iter().map(|moment| (*moment).clone()).collect()));
     page.extend(left_out(excerpt.later, "later ", ""));
 }
 
-fn violation(seen: &Seen) -> Part {
+fn violation(seen: &Seen) -> Block {
     let (mood, how) = match &seen.expected {
         Some(_) => (Mood::Odd, "broken as expected"),
         None => (Mood::Bad, "broken"),
     };
     let title = Line::new(mood, format!("{}:", seen.promise));
-    let excuse = seen.expected.iter().map(|it| below(super::failed(std::slice::from_ref(it))));
-    Part::Card(
+    let assumption_note = seen.expected.iter().map(|it| below(super::failed(std::slice::from_ref(it))));
+    Block::Card(
         title.then(Mood::Plain, format!(" {how} at {}", seconds(seen.virtual_ns))),
-        what(&seen.what).chain(excuse).collect(),
+        what(&seen.what).chain(assumption_note).collect(),
     )
 }
 
@@ -147,7 +147,7 @@ fn closing(page: &mut Page, report: &ReplayReport) {
         Answer::Broken => "a promise was BROKEN in this seed",
         Answer::Undecided => "nothing was broken in this seed, and not every promise was put to the test",
     };
-    page.extend([Part::Blank, answer(report.answer, words)]);
+    page.extend([Block::Blank, answer(report.answer, words)]);
     // That one seed does not show it says nothing.
     let note = report.catalogue_note().filter(|note| !matches!(note, CatalogueNote::NotSeen(_)));
     page.extend(known(note));

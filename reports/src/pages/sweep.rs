@@ -2,7 +2,7 @@
 
 use super::{broken, failed, known, verdict_words, verdicts, what, why};
 use crate::merge::first_of_shard;
-use crate::page::{Cell, Group, Line, Mood, Page, Part, below};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
 use crate::report::Report;
 use crate::suite::Suite;
 use crate::sweep::{Failure, Missing, PromiseResult, Regression, SweepReport};
@@ -16,8 +16,8 @@ const LISTED: usize = 10;
 /// A sweep in which all is well, in a few lines. Its last line says how to see more.
 pub fn sweep_brief(report: &SweepReport, paint: Paint) -> String {
     let mut page = head(report, 1);
-    page.push(Part::Blank);
-    for (title, results) in [("promises", &report.promises), ("always watched", &report.invariants)] {
+    page.push(Block::Blank);
+    for (title, results) in [("promises", &report.promises), ("invariants", &report.invariants)] {
         page.push(Line::from(format!("{title}: {}", tally(results))).wrapped(2).into());
     }
     let missed: Vec<&str> =
@@ -43,12 +43,12 @@ impl Report for SweepReport {
         page.push(verdicts(&report.promises, &report.invariants, seeds, &|result| {
             verdict_words(result, seeds, "seed")
         }));
-        page.push(Part::Cases(report.sometimes.clone(), Some(seeds)));
+        page.push(Block::Cases(report.sometimes.clone(), Some(seeds)));
         page.extend(report.regressions.iter().filter_map(again));
         page.extend(report.firsts().map(|(result, failure, how)| first(report, result, failure, how)));
         page.extend(others(report));
         if !report.herd.is_empty() {
-            page.push(Part::Herd(report.herd.clone()));
+            page.push(Block::Herd(report.herd.clone()));
         }
         closing(&mut page, report);
         page
@@ -71,8 +71,8 @@ fn head(report: &SweepReport, facts: usize) -> Page {
         count(seeds.twice)
     );
     let mut page = vec![
-        Part::Title(report.recipe.clone(), report.about.clone()),
-        Part::Facts(report.facts.iter().take(facts).cloned().collect()),
+        Block::Title(report.recipe.clone(), report.about.clone()),
+        Block::Facts(report.facts.iter().take(facts).cloned().collect()),
         below(ran),
     ];
     page.extend(regressions(report));
@@ -91,19 +91,20 @@ fn regressions(report: &SweepReport) -> Page {
         many => format!("{many} break"),
     };
     let tried = below(format!("{}, tried first: {broken}", of(all.len() as u64, "past failure")));
-    let astray = all.iter().filter_map(|case| Some(format!("{}: {}", case.file, case.astray.as_ref()?)));
-    let astray = astray.map(|words| Line::new(Mood::Odd, words).wrapped(2).into());
-    std::iter::once(tried).chain(astray).collect()
+    let replay_error =
+        all.iter().filter_map(|case| Some(format!("{}: {}", case.file, case.replay_error.as_ref()?)));
+    let replay_error = replay_error.map(|words| Line::new(Mood::Odd, words).wrapped(2).into());
+    std::iter::once(tried).chain(replay_error).collect()
 }
 
 /// A past failure that is there again.
-fn again(case: &Regression) -> Option<Part> {
+fn again(case: &Regression) -> Option<Block> {
     let failure = case.broken.as_ref()?;
     let mut body = vec![below(format!("in {}, which was kept for {}", case.file, case.breaks))];
     body.extend(what(&failure.what));
     body.extend(failure.cause.iter().flat_map(why));
-    body.push(Part::Command(failure.replay.clone()));
-    Some(Part::Card(broken(&failure.promise, true), body))
+    body.push(Block::Command(failure.replay.clone()));
+    Some(Block::Card(broken(&failure.promise, true), body))
 }
 
 /// How many held, and which did not.
@@ -121,7 +122,7 @@ fn tally(results: &[PromiseResult]) -> String {
 }
 
 /// The first break of a promise.
-fn first(report: &SweepReport, result: &PromiseResult, failure: &Failure, how: Verdict) -> Part {
+fn first(report: &SweepReport, result: &PromiseResult, failure: &Failure, how: Verdict) -> Block {
     let owed = how == Verdict::Broken;
     let mut body = Page::new();
     if !result.about.is_empty() {
@@ -131,22 +132,22 @@ fn first(report: &SweepReport, result: &PromiseResult, failure: &Failure, how: V
     body.extend(what(&failure.what));
     if let Some(cause) = &failure.cause {
         body.extend(why(cause));
-        body.push(Part::Blank);
+        body.push(Block::Blank);
     }
     body.push(below(format!("digest {:016x}", failure.digest)));
     body.extend(match owed {
         true => rate_words(report, &failure.promise).map(below),
         false => Some(below(failed(&result.assumptions))),
     });
-    body.push(Part::Command(failure.replay.clone()));
-    body.extend(shrink_command(&failure.replay, &failure.promise).filter(|_| owed).map(Part::Command));
-    body.extend(failure.diagram.clone().map(Part::Diagram));
+    body.push(Block::Command(failure.replay.clone()));
+    body.extend(shrink_command(&failure.replay, &failure.promise).filter(|_| owed).map(Block::Command));
+    body.extend(failure.diagram.clone().map(Block::Diagram));
     let title = broken(&failure.promise, owed);
-    if owed { Part::Card(title, body) } else { Part::Aside(title.words(), body) }
+    if owed { Block::Card(title, body) } else { Block::Aside(title.words(), body) }
 }
 
 /// Some more of each promise.
-fn others(report: &SweepReport) -> Option<Part> {
+fn others(report: &SweepReport) -> Option<Block> {
     let of_one = |name| report.failures.iter().filter(move |failure| failure.promise == name);
     let row = |failure: &Failure| {
         let cells = [failure.promise.clone(), failure.seed.to_string(), failure.what.clone()];
@@ -161,8 +162,8 @@ fn others(report: &SweepReport) -> Option<Part> {
         rows.len(),
         count(hidden)
     );
-    let table = |rows| Part::Table("", vec![Group::new(["promise", "seed", "what"], rows)]);
-    (!rows.is_empty()).then(|| Part::Aside(words, vec![table(rows)]))
+    let table = |rows| Block::Table("", vec![Group::new(["promise", "seed", "what"], rows)]);
+    (!rows.is_empty()).then(|| Block::Aside(words, vec![table(rows)]))
 }
 
 /// The command that makes a run smaller, from the one that shows it again.
@@ -180,7 +181,7 @@ fn closing(page: &mut Page, report: &SweepReport) {
         format!(" in {} ({rate} per second)", wall(wall_seconds))
     });
     let took = took.unwrap_or_default();
-    page.push(Part::Blank);
+    page.push(Block::Blank);
     page.push(Line::from(format!("{} virtual seconds{took}", count(report.virtual_seconds as u64))).into());
     let (messages, steps) = (count(report.messages), count(report.steps));
     page.push(
@@ -193,7 +194,7 @@ fn closing(page: &mut Page, report: &SweepReport) {
         Line::new(mood, words).wrapped(2).into()
     }));
     page.extend(missing_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
-    page.push(Part::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
+    page.push(Block::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
     page.extend(known(report.catalogue_note()));
     if let Some(CatalogueNote::NotSeen(_)) = report.catalogue_note() {
         page.push(Line::from("the model takes every run within small bounds:").into());
@@ -289,10 +290,10 @@ fn missing(report: &SweepReport) -> Vec<String> {
         let adjoin = numbers.is_some_and(|((one, _), (next, _))| one.checked_add(1) == Some(next));
         adjoin && begins(one, seeds.first) && begins(next, seeds.first)
     };
-    let told = |part: &[&Missing]| {
-        let one = part[0];
-        match (&one.shard, part.last().and_then(|last| last.shard.as_ref())) {
-            (Some(first), Some(last)) if part.len() > 1 => format!("all of shards {first} to {last}"),
+    let told = |block: &[&Missing]| {
+        let one = block[0];
+        match (&one.shard, block.last().and_then(|last| last.shard.as_ref())) {
+            (Some(first), Some(last)) if block.len() > 1 => format!("all of shards {first} to {last}"),
             (Some(shard), _) if begins(one, seeds.first) => format!("all of shard {shard}"),
             (Some(shard), _) => format!("those of shard {shard} from {} on", one.from),
             (None, _) => format!("those from {} on", one.from),
@@ -313,8 +314,8 @@ pub(crate) fn answer(report: &SweepReport) -> String {
     let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
     match report.answer {
         Answer::Held => {
-            let excused = report.all().any(|result| result.verdict == Verdict::BrokenAsExpected);
-            let but = if excused { ", but for what was broken as expected" } else { "" };
+            let is_expected = report.all().any(|result| result.verdict == Verdict::BrokenAsExpected);
+            let but = if is_expected { ", but for what was broken as expected" } else { "" };
             format!("every promise held{but}")
         }
         Answer::Broken => {
@@ -327,7 +328,7 @@ pub(crate) fn answer(report: &SweepReport) -> String {
         Answer::Undecided if !untested.is_empty() => {
             format!("undecided: never put to the test: {}", untested.join(", "))
         }
-        Answer::Undecided if report.regressions.iter().any(|case| case.astray.is_some()) => {
+        Answer::Undecided if report.regressions.iter().any(|case| case.replay_error.is_some()) => {
             "undecided: a past failure cannot be tried any more".into()
         }
         Answer::Undecided if !report.is_complete() => "undecided: not all seeds were run".into(),

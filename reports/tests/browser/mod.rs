@@ -67,8 +67,8 @@ fn a_page_complains_of_nothing_fetches_nothing_and_fits() {
         assert_eq!(wide, width, "nothing sticks out");
         let ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0] < 128";
         assert_eq!(browser.eval(ground), dark, "light or dark as the reader has it");
-        let clipped = "[...document.querySelectorAll('.stage')].some((stage) => [...stage.querySelectorAll('.w')]\
-             .some((text) => text.getBoundingClientRect().right > stage.querySelector('.body').getBoundingClientRect().right))";
+        let clipped = "[...document.querySelectorAll('.pane')].some((pane) => [...pane.querySelectorAll('.w')]\
+             .some((text) => text.getBoundingClientRect().right > pane.querySelector('.body').getBoundingClientRect().right))";
         assert_eq!(browser.eval(clipped), false, "{width}: words beyond the right edge");
         if let Some(dir) = std::env::var_os("ZOOCHECK_SCREENSHOTS") {
             shots(
@@ -101,8 +101,8 @@ fn tab_to(browser: &mut Chromium, selector: &str) {
 }
 
 /// The lines that say why are all that there is, each in sight with its time and its words.
-const WHY: &str = "(() => { const stage = document.querySelector('.stage'), box = stage.getBoundingClientRect(); \
-    const all = [...stage.querySelectorAll('.p.cause .w')], seen = [...stage.querySelectorAll('.p:not(.off) .w')]; \
+const WHY: &str = "(() => { const pane = document.querySelector('.pane'), box = pane.getBoundingClientRect(); \
+    const all = [...pane.querySelectorAll('.p.cause .w')], seen = [...pane.querySelectorAll('.p:not(.off) .w')]; \
     const [is, at] = [all.length > 1 && seen.length === all.length, all.map((node) => node.getBoundingClientRect())]; \
     return is && at.every((line) => line.top > box.top && line.bottom < box.bottom) \
         && all.every((node) => /^[0-9]/.test(node.textContent) || node.textContent.startsWith('step')); })()";
@@ -116,8 +116,8 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     tab_to(&mut browser, "button[data-do='why']");
     browser.press(" ");
     browser.wait_for("document.querySelector('[data-do=why]').getAttribute('aria-pressed') === 'false'");
-    let first = "(() => { const stage = document.querySelector('.stage'), line = stage.querySelector('.p.cause'); \
-                 const [box, at] = [stage, line].map((node) => node.getBoundingClientRect()); \
+    let first = "(() => { const pane = document.querySelector('.pane'), line = pane.querySelector('.p.cause'); \
+                 const [box, at] = [pane, line].map((node) => node.getBoundingClientRect()); \
                  return at.top > box.top && at.bottom < box.bottom; })()";
     assert_eq!(browser.eval(first), true, "the whole begins where the first of them stands");
     let shown = "document.querySelector('figure.diagram').querySelectorAll('.a:not(.off)').length";
@@ -146,7 +146,7 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     let of_one = browser.eval(shown).as_u64().expect("a number");
     assert!(of_one > 0 && of_one < all, "{of_one} of {all} arrows of one znode");
 
-    tab_to(&mut browser, ".stage");
+    tab_to(&mut browser, ".pane");
     browser.press("0");
     browser.wait_for(&format!("{shown} === {all}"));
     browser.press("w");

@@ -23,7 +23,7 @@ pub fn diagram(events: u64) -> Diagram {
         diagram.points.push(Point {
             lanes: vec![lane],
             at,
-            kind: if nth % 7 == 3 { PointKind::Fault } else { PointKind::Says },
+            kind: if nth % 7 == 3 { PointKind::Fault } else { PointKind::Observed },
             who: names[lane].into(),
             what: format!("does something to {path}"),
             promise,

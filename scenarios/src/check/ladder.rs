@@ -1,6 +1,6 @@
 //! What to ask of a model once it holds: a little more of what has broken most recipes.
 
-use crate::zoo::shell_word;
+use crate::catalogue::shell_word;
 use zk_model::{CheckConfig, Engine};
 use zk_trials::trial::{About, Bounds};
 
@@ -84,8 +84,8 @@ fn options(about: &About, config: &CheckConfig) -> impl Iterator<Item = &'static
     let is_less = own.eager && !ours.eager || own.symmetry && !ours.symmetry;
     let options = [
         (config.admin_parents, "--admin-parents"),
-        (!config.lying_syncs, "--true-syncs"),
-        (!config.false_ends, "--true-ends"),
+        (!config.stale_syncs, "--true-syncs"),
+        (!config.false_expiries, "--true-ends"),
         (is_less, "--full"),
         (ours.eager && !own.eager, "--eager"),
         (ours.symmetry && !own.symmetry, "--symmetry"),
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(after(|_| {}).as_deref(), Some("zoocheck check mine --rounds 2"));
         let asked = after(|config| {
             (config.promise, config.bounds.clients) = (Some("fifo".into()), 4);
-            (config.lying_syncs, config.admin_parents, config.bounds.admin) = (false, true, 1);
+            (config.stale_syncs, config.admin_parents, config.bounds.admin) = (false, true, 1);
         });
         let expected = "zoocheck check mine --crashes 1 --restarts 1 --admin 1 --admin-parents --true-syncs --promise fifo";
         assert_eq!(asked.as_deref(), Some(expected));

@@ -2,13 +2,13 @@
 
 use crate::BadInput;
 #[cfg(feature = "run")]
-use crate::Zoo;
+use crate::Catalogue;
 use crate::bad_input::did_you_mean;
 use crate::check::{MOST_GIGABYTES, MOST_STATES_OF_STATERIGHT, gigabytes};
 use crate::ensemble::EnsembleArguments;
 use crate::output::Format;
 #[cfg(feature = "run")]
-use crate::run::{Asked, Night, SeedRange, Shard, Target};
+use crate::run::{Asked, DatedSeeds, SeedRange, Shard, Target};
 #[cfg(feature = "live")]
 use crate::typed::servers;
 use crate::typed::{address, duration, whole};
@@ -21,7 +21,7 @@ use zk_model::{CheckConfig, Engine};
 use zk_reports::Lines;
 use zk_reports::schemas;
 #[cfg(feature = "live")]
-use zk_world::MOST_CLIENTS;
+use zk_simulator::MOST_CLIENTS;
 
 const EPILOGUE: &str = "\
 WHAT is a recipe (lock), a variant of it (lock/simple), a scenario file (*.toml), or, for
@@ -156,7 +156,7 @@ pub(super) enum Command {
         #[command(subcommand)]
         what: ScenarioKind,
     },
-    /// Prints the JSON Schema of a report, such as zoocheck-sweep/2
+    /// Prints the JSON Schema of a report, such as zoocheck-sweep/3
     Schema {
         /// What stands in the report's key 'schema'
         #[arg(value_parser = PossibleValuesParser::new(schemas().map(|(name, _)| name)))]
@@ -201,10 +201,10 @@ pub(super) struct Asks {
 #[cfg(feature = "run")]
 impl Asks {
     /// The recipe or program, and its scenario.
-    pub(super) fn target(&self, zoo: &Zoo) -> Result<Target, BadInput> {
+    pub(super) fn target(&self, catalogue: &Catalogue) -> Result<Target, BadInput> {
         let asked =
             Asked { file: self.scenario.clone(), set: self.set.clone(), promises: self.promises.clone() };
-        Target::asked(zoo, &self.what, asked)
+        Target::asked(catalogue, &self.what, asked)
     }
 }
 
@@ -218,7 +218,7 @@ pub(super) struct RunArguments {
     pub(super) seeds: Option<SeedRange>,
     /// Seeds that no other day has [default: those of today, by UTC]
     #[arg(long, value_name = "DATE", num_args = 0..=1, require_equals = true, default_missing_value = "today")]
-    pub(super) fresh: Option<Night>,
+    pub(super) fresh: Option<DatedSeeds>,
     /// Until so many in a row reach nothing new, or --seeds [default: 100000]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole(1..=1_000_000_000u64), conflicts_with = "shard")]
     pub(super) until_covered: Option<u64>,
@@ -531,8 +531,8 @@ impl CheckArguments {
         config.memo = !self.no_memo;
         config.effects = !self.no_effects;
         config.bounds.effects = config.effects;
-        config.lying_syncs = !self.true_syncs;
-        config.false_ends = !self.true_ends;
+        config.stale_syncs = !self.true_syncs;
+        config.false_expiries = !self.true_ends;
         config.admin_parents = self.admin_parents;
         config.true_zxids = self.true_zxids;
         config.ranks = self.ranks;

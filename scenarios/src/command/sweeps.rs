@@ -1,7 +1,7 @@
 //! Sweeps, and the reports that they leave.
 
 use super::arguments::{ReportArguments, RunArguments};
-use super::{Answer, BadInput, Zoo, paint, print};
+use super::{Answer, BadInput, Catalogue, paint, print};
 use crate::interrupt::Interrupt;
 use crate::output::Format;
 use crate::progress::Progress;
@@ -18,15 +18,15 @@ const SEEDS: u64 = 100;
 const SEEDS_UNTIL_COVERED: u64 = 100_000;
 
 /// Runs a sweep and writes its reports.
-pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
-    let target = arguments.asks.target(zoo)?.of_seeds()?;
+pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments) -> Result<Answer, BadInput> {
+    let target = arguments.asks.target(catalogue)?.of_seeds()?;
     #[cfg(feature = "live")]
     if let Some(servers) = &arguments.connect {
         return super::chaos::live(&target, arguments, servers);
     }
     let seeds = seeds(arguments)?;
     // Told with the first share, once.
-    let cases = if seeds.is_first() { run::cases(zoo, &target)? } else { Vec::new() };
+    let cases = if seeds.is_first() { run::cases(catalogue, &target)? } else { Vec::new() };
     let log = run::logs(arguments.log.as_deref())?;
     // Logs of several runs at once would be a riddle.
     let jobs = arguments.jobs.map_or_else(|| if log { 1 } else { run::default_jobs() }, usize::from);
@@ -67,7 +67,7 @@ fn seeds(arguments: &RunArguments) -> Result<SeedRange, BadInput> {
     let most = if arguments.until_covered.is_some() { SEEDS_UNTIL_COVERED } else { SEEDS };
     let seeds = arguments.seeds.clone().map_or_else(|| SeedRange::new(0, most), Ok)?;
     let seeds = match arguments.fresh {
-        Some(night) => night.seeds(seeds)?,
+        Some(dated) => dated.seeds(seeds)?,
         None => seeds,
     };
     seeds.shard(arguments.shard)

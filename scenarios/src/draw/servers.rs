@@ -5,7 +5,7 @@ use zk_reports::{Diagram, EnsembleReport, Lane, LaneKind, Point, PointKind, Unit
 /// Draws the ways to break invariants, each by its name; all of them are owed.
 pub(crate) fn drawn(report: &EnsembleReport) -> Vec<(String, bool, Diagram)> {
     let servers = usize::from(report.bounds.servers) + usize::from(report.bounds.observers);
-    let all = report.invariants.iter().chain(&report.watched);
+    let all = report.invariants.iter().chain(&report.liveness);
     let broken = all.filter_map(|result| Some((result.name.clone(), result.broken.as_ref()?)));
     broken
         .map(|(name, path)| {

@@ -6,7 +6,7 @@ use crate::story::cause::cause;
 use crate::story::steps::{from_start, lines};
 use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{Arrow, ArrowKind, Diagram, Mark, Point, PointKind, Unit};
-use zk_trials::event::{Event, Fact};
+use zk_trials::event::{Event, GroundTruth};
 
 /// The ensemble's lane; a model has it as one.
 const ENSEMBLE: usize = 0;
@@ -15,7 +15,7 @@ const ENSEMBLE: usize = 0;
 pub(crate) fn diagram(promise: &str, example: &Counterexample, clients: u8) -> Diagram {
     let scenes = &example.scenes;
     let events = || scenes.iter().flat_map(|scene| &scene.events);
-    let writes = events().any(|event| matches!(event, Event::Is(Fact::Wrote { .. })));
+    let writes = events().any(|event| matches!(event, Event::Is(GroundTruth::Wrote { .. })));
     let mut drawing = Drawing::new(Unit::Steps, vec!["ensemble".into()], clients.into(), writes);
     // They have their sessions from the start.
     from_start(scenes, clients).iter().for_each(|opened| drawing.event(0, opened));
@@ -32,7 +32,7 @@ pub(crate) fn diagram(promise: &str, example: &Counterexample, clients: u8) -> D
 fn step(drawing: &mut Drawing, promise: &str, line: &Line, scene: Option<&Scene>, is_cause: bool) {
     let (at, what, paths) = (line.at, line.what.clone(), line.paths.clone());
     let (kind, promise) = match line.mark {
-        Mark::Event => (PointKind::Says, None),
+        Mark::Event => (PointKind::Observed, None),
         Mark::Fault => (PointKind::Fault, None),
         Mark::Broken => (PointKind::Broken, Some(promise.into())),
         Mark::Expected => (PointKind::Expected, Some(promise.into())),

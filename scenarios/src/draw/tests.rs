@@ -19,11 +19,11 @@ fn drawn(events: &[(u64, Event)]) -> Vec<(BarKind, u64, Option<u64>)> {
 }
 
 fn says(at: u64, what: Observation) -> (u64, Event) {
-    (at, Event::Says { actor: P0, what })
+    (at, Event::Observed { actor: P0, what })
 }
 
-fn is(at: u64, fact: Fact) -> (u64, Event) {
-    (at, Event::Is(fact))
+fn is(at: u64, truth: GroundTruth) -> (u64, Event) {
+    (at, Event::Is(truth))
 }
 
 #[test]
@@ -44,14 +44,14 @@ fn what_is_held_lasts_from_the_grant_to_the_release() {
 fn what_two_threads_of_a_process_hold_are_two_bars() {
     let lock = Text::from("/lock");
     let second = |(at, event): (u64, Event)| match event {
-        Event::Says { actor, what } => (at, Event::Says { actor: actor.of_thread(1), what }),
+        Event::Observed { actor, what } => (at, Event::Observed { actor: actor.of_thread(1), what }),
         event @ Event::Is(_) => (at, event),
     };
     let bars = drawn(&[
         says(1, Observation::Enters { lock: lock.clone() }),
         second(says(2, Observation::Enters { lock: lock.clone() })),
         says(3, Observation::Leaves { lock }),
-        is(4, Fact::Crashed { actor: P0 }),
+        is(4, GroundTruth::Crashed { actor: P0 }),
     ]);
     let both = [(BarKind::Critical, 1, Some(3)), (BarKind::Critical, 2, Some(4))];
     assert_eq!(bars, [both[0], both[1], (BarKind::Down, 4, None)]);
@@ -61,13 +61,13 @@ fn what_two_threads_of_a_process_hold_are_two_bars() {
 fn a_crash_ends_what_a_process_did_and_its_session_lives_on() {
     let [one, other] = [SessionId::new(1), SessionId::new(2)];
     let bars = drawn(&[
-        is(1, Fact::SessionOpened { session: one, actor: P0 }),
+        is(1, GroundTruth::SessionOpened { session: one, actor: P0 }),
         says(2, Observation::begins(words::TAKES, "/queue/7", 1)),
-        is(3, Fact::Crashed { actor: P0 }),
-        is(5, Fact::SessionClosed { session: one, actor: P0, expired: true }),
-        is(6, Fact::SessionOpened { session: other, actor: AGAIN }),
-        is(7, Fact::Paused { actor: AGAIN }),
-        is(8, Fact::Finished { actor: AGAIN, end: End::Done }),
+        is(3, GroundTruth::Crashed { actor: P0 }),
+        is(5, GroundTruth::SessionClosed { session: one, actor: P0, expired: true }),
+        is(6, GroundTruth::SessionOpened { session: other, actor: AGAIN }),
+        is(7, GroundTruth::Paused { actor: AGAIN }),
+        is(8, GroundTruth::Finished { actor: AGAIN, end: End::Done }),
     ]);
     let expected = [
         (BarKind::Session, 1, Some(5)),
@@ -92,9 +92,9 @@ fn a_counterexample_has_its_messages_from_where_they_were_sent_and_ends_with_the
     };
     let example = Counterexample {
         what: "p1 waits\nfor ever".into(),
-        course: Vec::new(),
+        script: Vec::new(),
         guids_fall: false,
-        excuse: None,
+        violated_assumption: None,
         inevitable_from: None,
         steps: vec!["p1 creates /lock".into(), "p1 crashes".into(), "p1 has its answer".into()],
         scenes: vec![
@@ -109,7 +109,7 @@ fn a_counterexample_has_its_messages_from_where_they_were_sent_and_ends_with_the
     let arrows: Vec<_> = diagram.arrows.iter().map(|a| (a.kind, a.from, a.to, a.sent, a.arrived)).collect();
     assert_eq!(arrows, [(ArrowKind::Request, 2, 0, 0, Some(1)), (ArrowKind::Watch, 0, 2, 1, Some(3))]);
     let kinds: Vec<PointKind> = diagram.points.iter().map(|point| point.kind).collect();
-    assert_eq!(kinds, [PointKind::Says, PointKind::Fault, PointKind::Says, PointKind::Broken]);
+    assert_eq!(kinds, [PointKind::Observed, PointKind::Fault, PointKind::Observed, PointKind::Broken]);
     let broken = diagram.points.last().expect("it is there");
     assert_eq!((broken.what.as_str(), broken.at), ("no-waiter-stuck: p1 waits; for ever", 3));
     assert_eq!(broken.lanes, [2]);

@@ -1,16 +1,16 @@
 //! What a seed draws, done to servers and programs at its time.
 
-use super::crew::Crew;
+use super::processes::ClientProcesses;
 use crate::observe::Judge;
-use crate::serve::schedule::{Step, latency_ms, loss};
+use crate::serve::schedule::{PlannedFault, latency_ms, loss};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 use zk_serve::{Fault, Running, Target, When};
-use zk_world::schedule::{self as drawn, TimedFault};
-use zk_world::{Scenario, Schedule};
+use zk_simulator::schedule::{self as drawn, TimedFault};
+use zk_simulator::{Scenario, Schedule};
 
 /// How often it is looked whether a client does what a fault waits for.
 const LOOK: Duration = Duration::from_millis(5);
@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// What faults strike.
 pub(super) struct Struck {
     pub(super) running: Arc<Running>,
-    pub(super) crew: Arc<Crew>,
+    pub(super) processes: Arc<ClientProcesses>,
     pub(super) judge: Judge,
     /// How many have struck.
     pub(super) count: AtomicU64,
@@ -51,15 +51,15 @@ impl Struck {
         match *fault {
             drawn::Fault::ClientCrash { client, when, restart_after_ms } => {
                 self.comes_to(client, when, end).await
-                    && self.crew.crash(client, Duration::from_millis(restart_after_ms))
+                    && self.processes.crash(client, Duration::from_millis(restart_after_ms))
             }
             drawn::Fault::ClientPause { client, when, for_ms } => {
                 if !self.comes_to(client, when, end).await {
                     return false;
                 }
-                let Some(start) = self.crew.pause(client) else { return false };
+                let Some(start) = self.processes.pause(client) else { return false };
                 sleep(Duration::from_millis(for_ms)).await;
-                self.crew.resume(client, start);
+                self.processes.resume(client, start);
                 true
             }
             drawn::Fault::Drop {
@@ -70,7 +70,7 @@ impl Struck {
                 let Some(session) = self.session_at(client, when, end).await else { return false };
                 self.at_server(Fault::Drop { session, when: When::Now, what: loss(what) }).await
             }
-            ref other => match Step::new(other, latency_ms).fault(&|client| self.session(client)) {
+            ref other => match PlannedFault::new(other, latency_ms).fault(&|client| self.session(client)) {
                 Ok(Some(fault)) => self.at_server(fault).await,
                 Ok(None) | Err(_) => false,
             },

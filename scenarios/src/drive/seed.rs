@@ -1,7 +1,7 @@
 //! One seed: servers, programs and faults, until it is over.
 
-use super::crew::Crew;
 use super::faults::{Struck, strike};
+use super::processes::ClientProcesses;
 use super::{Plan, observe};
 use crate::BadInput;
 use crate::observe::{Found, Judge};
@@ -55,10 +55,10 @@ pub(super) async fn run(plan: &Plan, seed: u64) -> Result<SeedRun, BadInput> {
         ("ZOOCHECK_SEED", seed.to_string()),
         ("ZOOCHECK_SESSION_TIMEOUT_MS", scenario.session_timeout_ms.to_string()),
     ];
-    let crew = Arc::new(Crew::start(plan, judge.clone(), environment)?);
+    let processes = Arc::new(ClientProcesses::start(plan, judge.clone(), environment)?);
     let struck = Arc::new(Struck {
         running: Arc::new(running),
-        crew: crew.clone(),
+        processes: processes.clone(),
         judge: judge.clone(),
         count: AtomicU64::new(0),
         are_over: AtomicBool::new(false),
@@ -68,14 +68,14 @@ pub(super) async fn run(plan: &Plan, seed: u64) -> Result<SeedRun, BadInput> {
     faults.abort();
     let _ = faults.await;
     let found = judge.found(&struck.running.moment().await);
-    crew.end().await;
+    processes.end().await;
     let ran_out = over?.or_else(|| found.not_at_rest.clone());
     Ok(SeedRun {
         found,
         servers: struck.running.verdict().await,
         ran_out,
         faults: struck.count.load(Ordering::SeqCst),
-        output: crew.output(),
+        output: processes.output(),
     })
 }
 
@@ -84,15 +84,15 @@ async fn until_over(plan: &Plan, struck: &Struck) -> Result<Option<String>, BadI
     let began = Instant::now();
     loop {
         sleep(LOOK).await;
-        struck.crew.look()?;
+        struck.processes.look()?;
         if let Some(signal) = plan.interrupt.seen() {
             return Ok(Some(format!("it was interrupted by {signal}")));
         }
-        let unfinished = struck.crew.unfinished();
+        let unfinished = struck.processes.unfinished();
         let moment = struck.running.moment().await;
         let is_still = struck.are_over.load(Ordering::SeqCst)
             && moment.still_for >= STILL
-            && !struck.crew.is_anybody_due();
+            && !struck.processes.is_anybody_due();
         if unfinished.is_none() || is_still {
             let found = struck.judge.found(&moment);
             match (&found.not_at_rest, unfinished) {

@@ -33,7 +33,7 @@ impl Tally {
     /// Adds a seed. `command` is what tries one once more.
     pub(super) fn add(&mut self, tried: Tried, command: &dyn Fn(u64) -> String) {
         let Tried { seed, first, again } = tried;
-        let invariants = watched(&first.servers);
+        let invariants = server_invariants(&first.servers);
         if first.is_broken() {
             let all = first.found.promises.iter().chain(&invariants);
             let broken = all.filter(|result| result.verdict == Some(Verdict::Broken));
@@ -102,8 +102,8 @@ fn merge(all: &mut Vec<LivePromise>, more: Vec<LivePromise>) {
     }));
 }
 
-/// What is always watched at the servers, as results.
-fn watched(verdict: &zk_serve::Verdict) -> Vec<LivePromise> {
+/// The invariants at the servers, as results.
+fn server_invariants(verdict: &zk_serve::Verdict) -> Vec<LivePromise> {
     let result = |judged: &zk_serve::Judged| {
         let broken = u64::from(judged.verdict == Finding::Broken);
         let what = verdict.broken.iter().find(|broken| broken.invariant == judged.name);

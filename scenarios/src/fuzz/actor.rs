@@ -2,7 +2,7 @@
 
 use super::normal::{self, Ranks};
 use super::program::{
-    Acl, Ask, Change, Field, Mode, PATHS, Path, Process, Program, Read, SLOTS, Slot, Step, Words,
+    Acl, Ask, Change, Field, Mode, PATHS, Path, Process, Program, Read, SLOTS, Slot, TaskStep, Words,
 };
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use zk_api::{
 use zk_trials::event::{End, Event, Observation};
 use zk_trials::probe::{Probe, Task};
 use zk_trials::promise::{AnyPromise, Finding, Promise, Terms};
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 use zk_trials::words::Word;
 
 /// What happened in a run, as promises see it.
@@ -27,7 +27,7 @@ pub(super) type Log = Arc<Mutex<Vec<Event>>>;
 /// A program on trial. It promises nothing: what it sees is compared.
 pub(super) struct Fuzzed {
     pub(super) program: Arc<Program>,
-    /// Where what happens is kept, in the world.
+    /// Where what happens is kept, in the simulator.
     pub(super) log: Option<Log>,
     /// Nobody is told who a client is.
     pub(super) anonymous: bool,
@@ -39,14 +39,14 @@ impl Fuzzed {
         let clients = program.processes.len() as u8;
         // Who asks for watches to be removed sees those that were given up.
         let counts_wakes = program.steps().any(|step| match step {
-            Step::Ask { ask, .. } => matches!(ask, Ask::RemoveWatches { .. } | Ask::CheckWatches { .. }),
+            TaskStep::Ask { ask, .. } => matches!(ask, Ask::RemoveWatches { .. } | Ask::CheckWatches { .. }),
             _ => false,
         });
         let renews = program.renews;
-        let code = move |zk, probe, part: Part| {
-            let process = program.processes[usize::from(part.me.process)].clone();
+        let code = move |zk, probe, role: Role| {
+            let process = program.processes[usize::from(role.me.process)].clone();
             let shared = Shared { process, renews, next: AtomicUsize::new(1), cell: Mutex::default() };
-            runs(shared, (zk, probe), part.me.life, anonymous)
+            runs(shared, (zk, probe), role.me.life, anonymous)
         };
         let recorder = |log: &Log| Box::new(Recorder(log.clone())) as Box<dyn AnyPromise>;
         let trial = Trial::new("fuzz", code)
@@ -236,9 +236,9 @@ where
         self.probe.observe(Observation::note(Word::own(name), what, 0));
     }
 
-    async fn step(&self, name: &str, step: &Step, locals: &mut Locals) {
+    async fn step(&self, name: &str, step: &TaskStep, locals: &mut Locals) {
         match step {
-            Step::Ask { slot, ask } => {
+            TaskStep::Ask { slot, ask } => {
                 let mut thing = Thing::Call(self.zk.submit(self.request(ask, locals)), ask.clone());
                 match slot {
                     Some(slot) => locals.slots[usize::from(slot.0)] = Some(thing),
@@ -249,14 +249,14 @@ where
                     }
                 }
             }
-            Step::Await(slot) => {
+            TaskStep::Await(slot) => {
                 if let Some(mut thing) = locals.slots[usize::from(slot.0)].take() {
                     let got = thing.next().await;
                     locals.slots[usize::from(slot.0)] = self.take(name, got, Some(thing), locals);
                 }
             }
-            Step::Race(first, second) => self.race(name, (*first, *second), locals).await,
-            Step::RaceTimer(slot, ms) => {
+            TaskStep::Race(first, second) => self.race(name, (*first, *second), locals).await,
+            TaskStep::RaceTimer(slot, ms) => {
                 let timer = self.zk.sleep(Duration::from_millis(u64::from(*ms)));
                 let Some(mut thing) = locals.slots[usize::from(slot.0)].take() else { return timer.await };
                 locals.slots[usize::from(slot.0)] = match race(thing.next(), timer).await {
@@ -267,38 +267,38 @@ where
                     }
                 };
             }
-            Step::Drop(slot) => locals.slots[usize::from(slot.0)] = None,
-            Step::StateChange(slot) => {
+            TaskStep::Drop(slot) => locals.slots[usize::from(slot.0)] = None,
+            TaskStep::StateChange(slot) => {
                 locals.slots[usize::from(slot.0)] = Some(Thing::Change(self.zk.state_change()));
             }
-            Step::Stat(field) => {
+            TaskStep::Stat(field) => {
                 let seen = locals.stat.map(|stat| self.field(*field, &stat, locals));
                 self.says(name, &seen.unwrap_or_else(|| "no Stat".into()));
             }
-            Step::First | Step::Last => {
-                let path = if *step == Step::First { Path::First } else { Path::Last };
+            TaskStep::First | TaskStep::Last => {
+                let path = if *step == TaskStep::First { Path::First } else { Path::Last };
                 self.says(name, &locals.path(path));
             }
-            Step::Connected => {
+            TaskStep::Connected => {
                 while !self.is_connected() {
                     self.zk.state_change().await;
                 }
             }
-            Step::Session => {
+            TaskStep::Session => {
                 let is_none = self.zk.session() == SessionId::NONE;
                 self.says(name, if is_none { "no session" } else { "a session" });
             }
-            Step::State => self.says(name, &normal::state(self.zk.state())),
-            Step::Sleep(ms) => self.zk.sleep(Duration::from_millis(u64::from(*ms))).await,
-            Step::Point => self.probe.point().await,
-            Step::Set(number) => self.shared.set(*number),
-            Step::Get => self.says(name, &self.shared.get().to_string()),
-            Step::Wait => self.shared.wait().await,
-            Step::Checkpoint => {
+            TaskStep::State => self.says(name, &normal::state(self.zk.state())),
+            TaskStep::Sleep(ms) => self.zk.sleep(Duration::from_millis(u64::from(*ms))).await,
+            TaskStep::Point => self.probe.point().await,
+            TaskStep::Set(number) => self.shared.set(*number),
+            TaskStep::Get => self.says(name, &self.shared.get().to_string()),
+            TaskStep::Wait => self.shared.wait().await,
+            TaskStep::Checkpoint => {
                 let known = format!("{name} {} {locals:?}", self.shared.next.load(Ordering::Relaxed));
                 self.zk.checkpoint("all", &[Local::Text(&known), Local::Number(self.shared.get().into())]);
             }
-            Step::Spawn => {
+            TaskStep::Spawn => {
                 let nth = self.shared.next.fetch_add(1, Ordering::Relaxed);
                 if nth < self.shared.process.tasks.len() {
                     self.probe.spawn(self.task(nth));

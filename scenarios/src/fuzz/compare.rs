@@ -4,14 +4,14 @@ use super::blind::Blind;
 use super::follow::{Answer, Effort, Like, follow, outcomes};
 use super::generate::{Feature, features};
 use super::program::Program;
-use super::world::{Exclusion, Ran, Seen, run};
+use super::simulation::{Exclusion, Ran, Seen, run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How much is done for each program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// How many runs of the world.
+    /// How many runs of the simulator.
     pub(crate) runs: u64,
     /// How many states the search for one run may look at.
     pub(crate) effort: Effort,
@@ -24,14 +24,14 @@ pub(crate) struct Plan {
 /// Where the engines differ.
 #[derive(Clone, Debug)]
 pub(crate) struct Difference {
-    /// The world's seed.
+    /// The simulator's seed.
     pub(crate) seed: u64,
     pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// The model cannot show what the world showed; what it told that came nearest.
+    /// The model cannot show what the simulator showed; what it told that came nearest.
     NotShown { seen: Seen, nearest: Vec<Vec<String>> },
     /// Something is broken in one of them.
     Broken(String),
@@ -50,7 +50,7 @@ pub(crate) struct Tally {
     /// Programs whose models were gone through to the end, without faults.
     pub(crate) enumerated: u64,
     pub(crate) outcomes: u64,
-    /// How many of these outcomes the world reached.
+    /// How many of these outcomes the simulator reached.
     pub(crate) reached: u64,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn first_run(seed: u64) -> u64 {
     seed.wrapping_mul(1_000)
 }
 
-/// Runs a program in the world, from a first seed on, and asks the model about each run.
+/// Runs a program in the simulator, from a first seed on, and asks the model about each run.
 pub(crate) fn compare(program: &Arc<Program>, first: u64, plan: &Plan) -> (Tally, Option<Difference>) {
     let mut tally = Tally { programs: 1, ..Tally::default() };
     let mut known: BTreeMap<Seen, Answer> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn enumerate(
     tally.outcomes = all.len() as u64;
     tally.reached = told.iter().filter(|says| all.contains(**says)).count() as u64;
     let has_tasks = features(program).contains(&Feature::Tasks);
-    // A run of the world is over some time after its processes have ended, whatever other tasks they have.
+    // A run of the simulator is over some time after its processes have ended, whatever other tasks they have.
     let is_begun = |says: &Vec<Vec<String>>| {
         let begins =
             |whole: &Vec<Vec<String>>| whole.iter().zip(says).all(|(whole, says)| whole.starts_with(says));

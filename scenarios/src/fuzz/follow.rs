@@ -1,9 +1,9 @@
-//! Whether the model can show what the world showed.
+//! Whether the model can show what the simulator showed.
 
 use super::actor::Fuzzed;
 use super::blind::Blind;
 use super::program::Program;
-use super::world::{Change, Mark, Seen, change, told};
+use super::simulation::{Change, Mark, Seen, change, told};
 use crate::run::message;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,7 +51,8 @@ fn model(program: &Arc<Program>, like: Like, varied: Reads) -> RecipeModel {
     )
 }
 
-/// Whether all processes have ended: a run of the world is over some time after that, whatever other tasks they have.
+/// Whether all processes have ended: a run of the simulator is over some time after that, whatever other tasks they
+/// have.
 fn is_over(state: &State) -> bool {
     state.clients.iter().all(|client| client.node.end.is_some() || client.phase == Phase::Crashed)
 }
@@ -213,15 +214,15 @@ impl<'a> Search<'a> {
         Answer::NotShown { nearest }
     }
 
-    /// Whether a step can be on the way. Faults meet whom they have met in the world. A view that nobody looks at, with
-    /// no request to be served, no watch to fire and no end of its session to be learnt, may as well change later: nobody can
-    /// tell when it did, as it may lag behind all there is. `waits`: nothing else is left to do.
+    /// Whether a step can be on the way. Faults meet whom they have met in the simulator. A view that nobody looks at,
+    /// with no request to be served, no watch to fire and no end of its session to be learnt, may as well change later:
+    /// nobody can tell when it did, as it may lag behind all there is. `waits`: nothing else is left to do.
     fn is_worth(&self, state: &State, action: Action, at: &At, waits: bool) -> bool {
         let met = &self.seen.met;
         let process = |me: u8| state.clients[usize::from(me)].actor().process;
         match action {
             Action::Drop(me, _) => self.unheard || met.drops.contains(&process(me)),
-            Action::Expire(me) | Action::FalseEnd(me) => {
+            Action::Expire(me) | Action::FalseExpiry(me) => {
                 let client = &state.clients[usize::from(me)];
                 // That of one who keeps it alive no more has to come.
                 let is_fault = client.phase == Phase::Running && !client.state.is_final();
@@ -284,7 +285,7 @@ impl<'a> Search<'a> {
 
     /// Whether this takes effect next, and everything that was told before has been told. A write whose connection is lost
     /// takes effect in a model before what its client asks next, which may be answered by a server that is behind: then
-    /// it is only seen later, and in the world it may come later.
+    /// it is only seen later, and in the simulator it may come later.
     fn is_changed_next(&self, at: &At, change: &Change) -> bool {
         let nth = usize::from(at.changes);
         let mut changed = self.seen.order.iter().enumerate().filter(|(_, mark)| **mark == Mark::Changed);
@@ -294,10 +295,10 @@ impl<'a> Search<'a> {
         self.seen.changes.get(nth) == Some(change) && (may_be_early || is_in_place)
     }
 
-    /// Whether an event is what comes next in the world.
+    /// Whether an event is what comes next in the simulator.
     fn goes_on(&self, at: &mut At, event: &Event) -> bool {
         match event {
-            Event::Says { actor, what } => {
+            Event::Observed { actor, what } => {
                 let Some((name, about, _)) = what.told() else { return true };
                 let is_next = self.is_told_next(at, actor.process);
                 let place = &mut at.says[usize::from(actor.process)];
@@ -305,9 +306,9 @@ impl<'a> Search<'a> {
                 *place += 1;
                 is_next && next.is_some_and(|next| *next == told(name.text(), about))
             }
-            Event::Is(fact) => {
+            Event::Is(truth) => {
                 let owner = |session| actor_of(session).map(|actor| actor.process);
-                let Some(change) = change(fact, owner) else { return true };
+                let Some(change) = change(truth, owner) else { return true };
                 let is_next = self.is_changed_next(at, &change);
                 at.changes += 1;
                 is_next
@@ -345,7 +346,7 @@ fn outcomes_of(
     let mut reach = |taken: Taken, before: &[usize], open: &mut Vec<_>| {
         let mut says = before.to_vec();
         for event in taken.events.iter().flat_map(|events| &events.items) {
-            if let Event::Says { actor, what } = event
+            if let Event::Observed { actor, what } = event
                 && let Some((name, about, _)) = what.told()
             {
                 let text = &mut says[usize::from(actor.process)];

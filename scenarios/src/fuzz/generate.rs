@@ -1,6 +1,8 @@
 //! Random programs: a seed gives one.
 
-use super::program::{Acl, Ask, Change, Field, Mode, Path, Process, Program, Read, SLOTS, Slot, Step, Words};
+use super::program::{
+    Acl, Ask, Change, Field, Mode, Path, Process, Program, Read, SLOTS, Slot, TaskStep, Words,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::BTreeSet;
@@ -57,7 +59,7 @@ pub(crate) fn features(program: &Program) -> BTreeSet<Feature> {
     let mut features: BTreeSet<Feature> = program.steps().filter_map(feature).collect();
     features.extend(program.renews.then_some(Feature::Renewal));
     for process in &program.processes {
-        let is_early = process.tasks[0].first() != Some(&Step::Connected);
+        let is_early = process.tasks[0].first() != Some(&TaskStep::Connected);
         features.extend(is_early.then_some(Feature::Start));
         features.extend((process.tasks.len() > 1).then_some(Feature::Tasks));
         features.extend((!process.next.is_empty()).then_some(Feature::NextLife));
@@ -66,14 +68,14 @@ pub(crate) fn features(program: &Program) -> BTreeSet<Feature> {
 }
 
 /// What a step has.
-fn feature(step: &Step) -> Option<Feature> {
+fn feature(step: &TaskStep) -> Option<Feature> {
     match step {
-        Step::Race(..) => Some(Feature::Races),
-        Step::Stat(Field::Ctime | Field::Mtime) => Some(Feature::Times),
-        Step::Stat(Field::Pzxid) => Some(Feature::Pzxid),
-        Step::Stat(Field::OwnerOrder) => Some(Feature::SessionOrder),
-        Step::First | Step::Last => Some(Feature::ListOrder),
-        Step::Ask { ask, .. } => match ask {
+        TaskStep::Race(..) => Some(Feature::Races),
+        TaskStep::Stat(Field::Ctime | Field::Mtime) => Some(Feature::Times),
+        TaskStep::Stat(Field::Pzxid) => Some(Feature::Pzxid),
+        TaskStep::Stat(Field::OwnerOrder) => Some(Feature::SessionOrder),
+        TaskStep::First | TaskStep::Last => Some(Feature::ListOrder),
+        TaskStep::Ask { ask, .. } => match ask {
             Ask::Auth { .. } | Ask::WhoAmI => Some(Feature::Identities),
             Ask::Create { acl: Acl::Creator | Acl::User, .. }
             | Ask::SetAcl { acl: Acl::Creator | Acl::User, .. } => Some(Feature::Identities),
@@ -208,22 +210,22 @@ impl Generator<'_> {
         if self.dice.one_in(wants) && self.may(Feature::Tasks) {
             process.tasks.push(self.task());
             let at = self.dice.below(2).min(process.tasks[0].len());
-            process.tasks[0].insert(at, Step::Spawn);
+            process.tasks[0].insert(at, TaskStep::Spawn);
         }
         if self.dice.one_in(6) && self.may(Feature::NextLife) {
             process.next = self.task();
             process.next.truncate(4);
         }
         if !is_early {
-            process.tasks[0].insert(0, Step::Connected);
+            process.tasks[0].insert(0, TaskStep::Connected);
             if !process.next.is_empty() {
-                process.next.insert(0, Step::Connected);
+                process.next.insert(0, TaskStep::Connected);
             }
         }
         process
     }
 
-    fn task(&mut self) -> Vec<Step> {
+    fn task(&mut self) -> Vec<TaskStep> {
         let length = 2 + self.dice.below(6);
         let mut steps = Vec::new();
         if self.dice.one_in(2) {
@@ -260,14 +262,14 @@ impl Generator<'_> {
         let (leaves, looks) = if self.dice.one_in(2) { (0, 1) } else { (1, 0) };
         let path = Path::Fixed(1 + self.dice.below(3) as u8);
         let made = Ask::Create { path, data: 0, mode: Mode::Ephemeral, acl: Acl::Open, stat: false };
-        let made = Step::Ask { slot: None, ask: made };
-        processes[leaves] = Process { tasks: vec![vec![Step::Connected, made]], next: Vec::new() };
+        let made = TaskStep::Ask { slot: None, ask: made };
+        processes[leaves] = Process { tasks: vec![vec![TaskStep::Connected, made]], next: Vec::new() };
         let slot = Slot(0);
-        let mut looked = vec![Step::Sleep(100 * (1 + self.dice.below(5) as u32))];
-        looked.push(Step::Ask { slot: Some(slot), ask: Ask::Exists { path, watch: true } });
-        looked.push(Step::Await(slot));
-        looked.extend(self.may(Feature::SessionOrder).then_some(Step::Stat(Field::OwnerOrder)));
-        looked.push(Step::Await(slot));
+        let mut looked = vec![TaskStep::Sleep(100 * (1 + self.dice.below(5) as u32))];
+        looked.push(TaskStep::Ask { slot: Some(slot), ask: Ask::Exists { path, watch: true } });
+        looked.push(TaskStep::Await(slot));
+        looked.extend(self.may(Feature::SessionOrder).then_some(TaskStep::Stat(Field::OwnerOrder)));
+        looked.push(TaskStep::Await(slot));
         let steps = &mut processes[looks].tasks[0];
         steps.truncate(1 + self.dice.below(3));
         steps.extend(looked);
@@ -279,7 +281,7 @@ impl Generator<'_> {
         for process in &mut program.processes {
             let steps = &mut process.tasks[0];
             let at = 1 + self.dice.below(steps.len());
-            steps.splice(at..at, [Step::Sleep(3000), Step::Connected]);
+            steps.splice(at..at, [TaskStep::Sleep(3000), TaskStep::Connected]);
         }
     }
 
@@ -308,11 +310,11 @@ impl Generator<'_> {
         }
     }
 
-    fn ask(&mut self, ask: Ask, steps: &mut Vec<Step>) {
-        steps.push(Step::Ask { slot: None, ask });
+    fn ask(&mut self, ask: Ask, steps: &mut Vec<TaskStep>) {
+        steps.push(TaskStep::Ask { slot: None, ask });
     }
 
-    fn create(&mut self, steps: &mut Vec<Step>) {
+    fn create(&mut self, steps: &mut Vec<TaskStep>) {
         let (path, mode, stat) = (self.path(), self.mode(), self.dice.one_in(3));
         let acl = if self.dice.one_in(8) { self.acl() } else { Acl::Open };
         let data = self.dice.below(3) as u8;
@@ -329,7 +331,7 @@ impl Generator<'_> {
         }
     }
 
-    fn add(&mut self, kind: Kind, steps: &mut Vec<Step>) {
+    fn add(&mut self, kind: Kind, steps: &mut Vec<TaskStep>) {
         match kind {
             Kind::Create => self.create(steps),
             Kind::Delete => {
@@ -377,29 +379,33 @@ impl Generator<'_> {
             Kind::Session => self.session(steps),
             Kind::Cell => {
                 let number = 1 + self.dice.below(2) as u8;
-                steps.push(self.dice.weigh(&[(3, Step::Set(number)), (3, Step::Get), (1, Step::Wait)]));
+                steps.push(self.dice.weigh(&[
+                    (3, TaskStep::Set(number)),
+                    (3, TaskStep::Get),
+                    (1, TaskStep::Wait),
+                ]));
             }
             Kind::Race => self.race(steps),
             Kind::Pending => self.pending(steps),
-            Kind::Checkpoint => steps.push(Step::Checkpoint),
+            Kind::Checkpoint => steps.push(TaskStep::Checkpoint),
             Kind::Close if self.dice.one_in(3) => self.ask(Ask::Close, steps),
             Kind::Close | Kind::Pause => {
                 let ms = self.dice.pick(&[10, 300, 1000, 3000]);
-                steps.push(if self.dice.one_in(3) { Step::Point } else { Step::Sleep(ms) });
+                steps.push(if self.dice.one_in(3) { TaskStep::Point } else { TaskStep::Sleep(ms) });
             }
         }
     }
 
-    fn list(&mut self, steps: &mut Vec<Step>) {
+    fn list(&mut self, steps: &mut Vec<TaskStep>) {
         let path = self.dice.weigh(&[(5, Path::Fixed(0)), (1, Path::Fixed(1))]);
         let stat = self.dice.one_in(3);
         self.ask(Ask::Children { path, watch: false, stat }, steps);
         if self.may(Feature::ListOrder) {
-            steps.push(if self.dice.one_in(2) { Step::First } else { Step::Last });
+            steps.push(if self.dice.one_in(2) { TaskStep::First } else { TaskStep::Last });
         }
     }
 
-    fn stat(&mut self, steps: &mut Vec<Step>) {
+    fn stat(&mut self, steps: &mut Vec<TaskStep>) {
         if self.dice.one_in(2) {
             let path = self.path();
             let watch = false;
@@ -412,7 +418,7 @@ impl Generator<'_> {
     }
 
     /// A field of one znode before and after something happens to it or below it.
-    fn compare(&mut self, steps: &mut Vec<Step>) {
+    fn compare(&mut self, steps: &mut Vec<TaskStep>) {
         let path = self.dice.weigh(&[(2, Path::Fixed(0)), (1, Path::Fixed(1)), (1, Path::Made)]);
         let numbers = [Field::Mzxid, Field::Pzxid, Field::Pzxid];
         let fields: &[Field] = if self.dice.one_in(2) { &[Field::Ctime, Field::Mtime] } else { &numbers };
@@ -436,7 +442,7 @@ impl Generator<'_> {
     }
 
     /// A look at a field, or at another where that is left out.
-    fn field(&mut self, field: Field) -> Step {
+    fn field(&mut self, field: Field) -> TaskStep {
         let wanted = match field {
             Field::Ctime | Field::Mtime => Some(Feature::Times),
             Field::Pzxid => Some(Feature::Pzxid),
@@ -451,30 +457,30 @@ impl Generator<'_> {
             | Field::Owner => None,
         };
         let field = if wanted.is_none_or(|wanted| self.may(wanted)) { field } else { Field::Mzxid };
-        Step::Stat(field)
+        TaskStep::Stat(field)
     }
 
     /// A watch, and something to do with it.
-    fn watch(&mut self, steps: &mut Vec<Step>) {
+    fn watch(&mut self, steps: &mut Vec<TaskStep>) {
         let (slot, ask) = (self.slot(), self.read(true));
-        steps.push(Step::Ask { slot: Some(slot), ask });
-        steps.push(Step::Await(slot));
+        steps.push(TaskStep::Ask { slot: Some(slot), ask });
+        steps.push(TaskStep::Await(slot));
         self.wait_for(slot, steps);
     }
 
-    fn wait_for(&mut self, slot: Slot, steps: &mut Vec<Step>) {
+    fn wait_for(&mut self, slot: Slot, steps: &mut Vec<TaskStep>) {
         match self.dice.below(8) {
-            0 => steps.push(Step::Await(slot)),
-            1 => steps.push(Step::Drop(slot)),
+            0 => steps.push(TaskStep::Await(slot)),
+            1 => steps.push(TaskStep::Drop(slot)),
             2 | 3 => {}
             _ => {
                 let ms = self.dice.pick(&[300, 1000, 3000]);
-                steps.push(Step::RaceTimer(slot, ms));
+                steps.push(TaskStep::RaceTimer(slot, ms));
             }
         }
     }
 
-    fn persistent(&mut self, steps: &mut Vec<Step>) {
+    fn persistent(&mut self, steps: &mut Vec<TaskStep>) {
         let (slot, path) = (self.slot(), self.path());
         match self.dice.below(6) {
             0 => {
@@ -487,14 +493,14 @@ impl Generator<'_> {
             }
             _ => {
                 let ask = Ask::AddWatch { path, mode: self.dice.word() };
-                steps.push(Step::Ask { slot: Some(slot), ask });
-                steps.push(Step::Await(slot));
+                steps.push(TaskStep::Ask { slot: Some(slot), ask });
+                steps.push(TaskStep::Await(slot));
                 self.wait_for(slot, steps);
             }
         }
     }
 
-    fn multi(&mut self, steps: &mut Vec<Step>) {
+    fn multi(&mut self, steps: &mut Vec<TaskStep>) {
         let many = 1 + self.dice.below(3);
         let ask = match self.dice.one_in(4) {
             true => Ask::Reads((0..many).map(|_| self.one_read()).collect()),
@@ -518,54 +524,55 @@ impl Generator<'_> {
         }
     }
 
-    fn session(&mut self, steps: &mut Vec<Step>) {
+    fn session(&mut self, steps: &mut Vec<TaskStep>) {
         let slot = self.slot();
         match self.dice.below(4) {
-            0 => steps.push(Step::Session),
-            1 => steps.push(Step::State),
+            0 => steps.push(TaskStep::Session),
+            1 => steps.push(TaskStep::State),
             2 => {
-                steps.push(Step::StateChange(slot));
+                steps.push(TaskStep::StateChange(slot));
                 self.wait_for(slot, steps);
             }
             _ => {
                 let ms = self.dice.pick(&[1000, 3000]);
-                steps.push(Step::Sleep(ms));
+                steps.push(TaskStep::Sleep(ms));
             }
         }
     }
 
     /// A watch against a call, or two watches.
-    fn race(&mut self, steps: &mut Vec<Step>) {
+    fn race(&mut self, steps: &mut Vec<TaskStep>) {
         let (a, b) = (Slot(0), Slot(1));
-        steps.push(Step::Ask { slot: Some(a), ask: self.read(true) });
-        steps.push(Step::Await(a));
+        steps.push(TaskStep::Ask { slot: Some(a), ask: self.read(true) });
+        steps.push(TaskStep::Await(a));
         if self.dice.one_in(3) {
-            steps.push(Step::StateChange(b));
+            steps.push(TaskStep::StateChange(b));
         } else {
             // A write of one's own fires one's own watch just before it is answered.
             let before = steps.len();
             let kind = self.dice.pick(&[Kind::Create, Kind::Delete, Kind::Set, Kind::Read]);
             self.add(kind, steps);
-            if let Some(Step::Ask { slot, .. }) = steps.get_mut(before) {
+            if let Some(TaskStep::Ask { slot, .. }) = steps.get_mut(before) {
                 *slot = Some(b);
             }
         }
         match self.may(Feature::Races) {
-            true => steps.push(if self.dice.one_in(2) { Step::Race(a, b) } else { Step::Race(b, a) }),
-            false => steps.push(Step::RaceTimer(a, 1000)),
+            true => steps.push(if self.dice.one_in(2) { TaskStep::Race(a, b) } else { TaskStep::Race(b, a) }),
+            false => steps.push(TaskStep::RaceTimer(a, 1000)),
         }
     }
 
     /// A call that is not waited for, or not at once.
-    fn pending(&mut self, steps: &mut Vec<Step>) {
+    fn pending(&mut self, steps: &mut Vec<TaskStep>) {
         let slot = self.slot();
         let before = steps.len();
         let kind = self.dice.pick(&[Kind::Create, Kind::Delete, Kind::Set, Kind::Read, Kind::Multi]);
         self.add(kind, steps);
-        if let Some(Step::Ask { slot: kept, .. }) = steps.get_mut(before) {
+        if let Some(TaskStep::Ask { slot: kept, .. }) = steps.get_mut(before) {
             *kept = Some(slot);
         }
-        let end = [Step::Drop(slot), Step::Await(slot), Step::RaceTimer(slot, 300), Step::Point];
+        let end =
+            [TaskStep::Drop(slot), TaskStep::Await(slot), TaskStep::RaceTimer(slot, 300), TaskStep::Point];
         let end = self.dice.pick(&end);
         steps.push(end);
     }

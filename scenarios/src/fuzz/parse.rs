@@ -1,6 +1,6 @@
 //! Programs as they are read.
 
-use super::program::{Acl, Ask, Change, Mode, Process, Program, Read, Slot, Step, Words};
+use super::program::{Acl, Ask, Change, Mode, Process, Program, Read, Slot, TaskStep, Words};
 use crate::BadInput;
 use std::ops::RangeInclusive;
 use std::str::SplitWhitespace;
@@ -8,7 +8,7 @@ use std::str::SplitWhitespace;
 /// No program has more: bounds of models count in bytes, and so do the tasks of a process.
 const MOST_PROCESSES: usize = 16;
 const MOST_LINES: usize = 500;
-/// So long a process may sleep in all: a run of the world is over soon after its faults.
+/// So long a process may sleep in all: a run of the simulator is over soon after its faults.
 const MOST_SLEPT_MS: u64 = 60_000;
 
 /// Reads a program. A line that begins with `#` says something about it.
@@ -65,20 +65,20 @@ pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
 fn slept(process: &Process) -> u64 {
     let steps = process.tasks.iter().flatten().chain(&process.next);
     let slept = steps.map(|step| match step {
-        Step::Sleep(ms) | Step::RaceTimer(_, ms) => u64::from(*ms),
+        TaskStep::Sleep(ms) | TaskStep::RaceTimer(_, ms) => u64::from(*ms),
         _ => 0,
     });
     slept.sum()
 }
 
-/// The seed of the world that a file names.
+/// The seed of the simulator that a file names.
 pub(crate) fn seed(text: &str) -> Result<Option<u64>, BadInput> {
     let lines = (1..).zip(text.lines().map(str::trim));
-    let mut named = lines.filter_map(|(number, line)| Some((number, line.strip_prefix("# world")?)));
+    let mut named = lines.filter_map(|(number, line)| Some((number, line.strip_prefix("# simulator")?)));
     let Some((number, seed)) = named.next() else { return Ok(None) };
     let bad = || {
         let expected = format!("expected the seed of a run, a number from 0 to {}", u64::MAX);
-        BadInput::new(format!("line {number}: # world{seed}: {expected}"))
+        BadInput::new(format!("line {number}: # simulator{seed}: {expected}"))
     };
     seed.trim().parse().map(Some).map_err(|_| bad())
 }
@@ -128,40 +128,40 @@ fn whole<T>(read: T, mut words: SplitWhitespace<'_>) -> Result<T, Wrong> {
     }
 }
 
-fn step(line: &str) -> Result<Step, Wrong> {
+fn step(line: &str) -> Result<TaskStep, Wrong> {
     if let Some((slot, rest)) = line.split_once(" = ") {
         let slot = named(Some(slot))?;
         return match rest {
-            "state-change" => Ok(Step::StateChange(slot)),
-            rest => Ok(Step::Ask { slot: Some(slot), ask: ask(rest)? }),
+            "state-change" => Ok(TaskStep::StateChange(slot)),
+            rest => Ok(TaskStep::Ask { slot: Some(slot), ask: ask(rest)? }),
         };
     }
     let mut words = line.split_whitespace();
     let w = &mut words;
     let step = match w.next().unwrap_or_default() {
-        "await" => Step::Await(word(w)?),
+        "await" => TaskStep::Await(word(w)?),
         "race" => {
             let first = word(w)?;
             match w.clone().next().and_then(Slot::of) {
-                Some(_) => Step::Race(first, word(w)?),
-                None => Step::RaceTimer(first, number(w, &MILLISECONDS)?),
+                Some(_) => TaskStep::Race(first, word(w)?),
+                None => TaskStep::RaceTimer(first, number(w, &MILLISECONDS)?),
             }
         }
-        "drop" => Step::Drop(word(w)?),
-        "stat" => Step::Stat(word(w)?),
-        "first" => Step::First,
-        "last" => Step::Last,
-        "connected" => Step::Connected,
-        "session" => Step::Session,
-        "state" => Step::State,
-        "sleep" => Step::Sleep(number(w, &MILLISECONDS)?),
-        "point" => Step::Point,
-        "set" => Step::Set(number(w, &BYTE)?),
-        "get" => Step::Get,
-        "wait" => Step::Wait,
-        "checkpoint" => Step::Checkpoint,
-        "spawn" => Step::Spawn,
-        _ => return Ok(Step::Ask { slot: None, ask: ask(line)? }),
+        "drop" => TaskStep::Drop(word(w)?),
+        "stat" => TaskStep::Stat(word(w)?),
+        "first" => TaskStep::First,
+        "last" => TaskStep::Last,
+        "connected" => TaskStep::Connected,
+        "session" => TaskStep::Session,
+        "state" => TaskStep::State,
+        "sleep" => TaskStep::Sleep(number(w, &MILLISECONDS)?),
+        "point" => TaskStep::Point,
+        "set" => TaskStep::Set(number(w, &BYTE)?),
+        "get" => TaskStep::Get,
+        "wait" => TaskStep::Wait,
+        "checkpoint" => TaskStep::Checkpoint,
+        "spawn" => TaskStep::Spawn,
+        _ => return Ok(TaskStep::Ask { slot: None, ask: ask(line)? }),
     };
     whole(step, words)
 }
@@ -264,11 +264,11 @@ mod tests {
         let most = "at most 16 processes and 500 lines are expected";
         let long = format!("process\n{}", "state\n".repeat(500));
         assert_eq!(error(&long), format!("1 processes and 501 lines: {most}"));
-        assert_eq!(seed("# world 12\nprocess").expect("a number"), Some(12));
-        let error = seed("# world 1x").expect_err("it is no number").to_string();
+        assert_eq!(seed("# simulator 12\nprocess").expect("a number"), Some(12));
+        let error = seed("# simulator 1x").expect_err("it is no number").to_string();
         assert_eq!(
             error,
-            format!("line 1: # world 1x: expected the seed of a run, a number from 0 to {}", u64::MAX)
+            format!("line 1: # simulator 1x: expected the seed of a run, a number from 0 to {}", u64::MAX)
         );
     }
 }

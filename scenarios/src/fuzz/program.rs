@@ -15,14 +15,14 @@ pub(crate) struct Program {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Process {
     /// Its tasks; the first is the main one, the others wait to be spawned.
-    pub(crate) tasks: Vec<Vec<Step>>,
+    pub(crate) tasks: Vec<Vec<TaskStep>>,
     /// What the main task of a later life does. Without it, a life that has lost its session just ends.
-    pub(crate) next: Vec<Step>,
+    pub(crate) next: Vec<TaskStep>,
 }
 
 /// One thing that a task does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Step {
+pub(crate) enum TaskStep {
     /// Asks for something, and waits for the answer, or keeps the call in a slot.
     Ask { slot: Option<Slot>, ask: Ask },
     /// Waits for what is in a slot: an answer, an event, a state.
@@ -293,7 +293,7 @@ impl Words for Slot {
 
 impl Program {
     /// All steps.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &TaskStep> {
         self.processes.iter().flat_map(|p| p.tasks.iter().chain([&p.next]).flatten())
     }
 }
@@ -317,29 +317,29 @@ impl fmt::Display for Program {
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for TaskStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Ask { slot: None, ask } => write!(f, "{ask}"),
-            Step::Ask { slot: Some(slot), ask } => write!(f, "{} = {ask}", slot.word()),
-            Step::Await(slot) => write!(f, "await {}", slot.word()),
-            Step::Race(first, second) => write!(f, "race {} {}", first.word(), second.word()),
-            Step::RaceTimer(slot, ms) => write!(f, "race {} {ms}", slot.word()),
-            Step::Drop(slot) => write!(f, "drop {}", slot.word()),
-            Step::StateChange(slot) => write!(f, "{} = state-change", slot.word()),
-            Step::Stat(field) => write!(f, "stat {}", field.word()),
-            Step::First => f.write_str("first"),
-            Step::Last => f.write_str("last"),
-            Step::Connected => f.write_str("connected"),
-            Step::Session => f.write_str("session"),
-            Step::State => f.write_str("state"),
-            Step::Sleep(ms) => write!(f, "sleep {ms}"),
-            Step::Point => f.write_str("point"),
-            Step::Set(to) => write!(f, "set {to}"),
-            Step::Get => f.write_str("get"),
-            Step::Wait => f.write_str("wait"),
-            Step::Checkpoint => f.write_str("checkpoint"),
-            Step::Spawn => f.write_str("spawn"),
+            TaskStep::Ask { slot: None, ask } => write!(f, "{ask}"),
+            TaskStep::Ask { slot: Some(slot), ask } => write!(f, "{} = {ask}", slot.word()),
+            TaskStep::Await(slot) => write!(f, "await {}", slot.word()),
+            TaskStep::Race(first, second) => write!(f, "race {} {}", first.word(), second.word()),
+            TaskStep::RaceTimer(slot, ms) => write!(f, "race {} {ms}", slot.word()),
+            TaskStep::Drop(slot) => write!(f, "drop {}", slot.word()),
+            TaskStep::StateChange(slot) => write!(f, "{} = state-change", slot.word()),
+            TaskStep::Stat(field) => write!(f, "stat {}", field.word()),
+            TaskStep::First => f.write_str("first"),
+            TaskStep::Last => f.write_str("last"),
+            TaskStep::Connected => f.write_str("connected"),
+            TaskStep::Session => f.write_str("session"),
+            TaskStep::State => f.write_str("state"),
+            TaskStep::Sleep(ms) => write!(f, "sleep {ms}"),
+            TaskStep::Point => f.write_str("point"),
+            TaskStep::Set(to) => write!(f, "set {to}"),
+            TaskStep::Get => f.write_str("get"),
+            TaskStep::Wait => f.write_str("wait"),
+            TaskStep::Checkpoint => f.write_str("checkpoint"),
+            TaskStep::Spawn => f.write_str("spawn"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::compare::{Difference, Kind, Plan, compare};
 use super::generate::features;
-use super::program::{Acl, Ask, Program, Step};
+use super::program::{Acl, Ask, Program, TaskStep};
 use std::sync::Arc;
 
 /// So many programs are tried at most.
@@ -85,16 +85,16 @@ fn candidates(program: &Program) -> Vec<Program> {
 }
 
 /// The same with less to it.
-fn simplify(step: &mut Step) {
+fn simplify(step: &mut TaskStep) {
     match step {
-        Step::Ask { ask: Ask::Multi(changes), .. } if changes.len() > 1 => drop(changes.pop()),
-        Step::Ask { ask: Ask::Reads(reads), .. } if reads.len() > 1 => drop(reads.pop()),
-        Step::Ask { ask: Ask::Create { data, acl, stat, .. }, .. } => {
+        TaskStep::Ask { ask: Ask::Multi(changes), .. } if changes.len() > 1 => drop(changes.pop()),
+        TaskStep::Ask { ask: Ask::Reads(reads), .. } if reads.len() > 1 => drop(reads.pop()),
+        TaskStep::Ask { ask: Ask::Create { data, acl, stat, .. }, .. } => {
             (*data, *acl, *stat) = (0, Acl::Open, false);
         }
-        Step::Ask { ask: Ask::Exists { watch, .. } | Ask::Data { watch, .. }, .. } => *watch = false,
-        Step::Ask { ask: Ask::Children { watch, stat, .. }, .. } => (*watch, *stat) = (false, false),
-        Step::RaceTimer(slot, _) | Step::Race(slot, _) => *step = Step::Await(*slot),
+        TaskStep::Ask { ask: Ask::Exists { watch, .. } | Ask::Data { watch, .. }, .. } => *watch = false,
+        TaskStep::Ask { ask: Ask::Children { watch, stat, .. }, .. } => (*watch, *stat) = (false, false),
+        TaskStep::RaceTimer(slot, _) | TaskStep::Race(slot, _) => *step = TaskStep::Await(*slot),
         _ => {}
     }
 }

@@ -4,19 +4,19 @@ use super::blind::Blind;
 use super::compare::{Plan, compare};
 use super::follow::{Answer, follow};
 use super::program::{Program, Words};
-use super::world::{Exclusion, Mark, Ran, Seen, run, seen};
+use super::simulation::{Exclusion, Mark, Ran, Seen, run, seen};
 use super::{generate, many, parse};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zk_api::SessionId;
-use zk_trials::event::{ActorId, Event, Fact, Observation};
+use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
 use zk_trials::words::Word;
 
 const PLAN: Plan = Plan { runs: 6, effort: 20_000, enumerate: 2_000, blind: None };
 
 #[test]
-fn the_model_can_show_what_the_world_shows() {
+fn the_model_can_show_what_the_simulator_shows() {
     let (tally, found) = many(1, 300, &generate::Plan::default(), &PLAN, 2, &mut |_, _| {});
     let told =
         |(program, it): &(Arc<Program>, _)| format!("{}{}", super::file_of(program, it), super::told(it));
@@ -60,7 +60,7 @@ fn programs_in_which_the_engines_differed_are_shown_by_both() {
 }
 
 #[test]
-fn a_model_that_varies_less_than_the_world_differs_from_it() {
+fn a_model_that_varies_less_than_the_simulator_differs_from_it() {
     let kept = kept();
     for (word, blind) in Blind::WORDS {
         let name = format!("blind-{word}");
@@ -71,7 +71,7 @@ fn a_model_that_varies_less_than_the_world_differs_from_it() {
 }
 
 #[test]
-fn what_the_world_never_showed_is_not_shown_by_the_model() {
+fn what_the_simulator_never_showed_is_not_shown_by_the_model() {
     let program =
         Arc::new(parse::parse("process\n  connected\n  create /t/a 1 persistent open").expect("right"));
     let Ran::Seen(mut seen) = run(&program, 0) else { panic!("nothing is excluded") };
@@ -85,7 +85,7 @@ fn what_the_world_never_showed_is_not_shown_by_the_model() {
 
 /// One process tells something and then writes; the other tells of that.
 #[test]
-fn who_told_first_and_what_took_effect_must_be_as_in_the_world() {
+fn who_told_first_and_what_took_effect_must_be_as_in_the_simulator() {
     let (program, seen) = woken("/t/a");
     let is_shown =
         |seen: &Seen| follow(&program, seen, PLAN.effort, None) == Answer::Shown { unheard: false };
@@ -131,15 +131,16 @@ fn why(program: &str, events: Vec<Event>) -> Option<Exclusion> {
 
 #[test]
 fn what_is_not_compared_is_named() {
-    assert_eq!(why("process", vec![Event::Is(Fact::Crashed { actor: ME })]), None);
+    assert_eq!(why("process", vec![Event::Is(GroundTruth::Crashed { actor: ME })]), None);
     let deleted =
-        |by, owner| vec![Event::Is(Fact::NodeDeleted { path: "/t/a".into(), by, owner, zxid: None })];
+        |by, owner| vec![Event::Is(GroundTruth::NodeDeleted { path: "/t/a".into(), by, owner, zxid: None })];
     let (none, some) = (SessionId::NONE, SessionId::new(7));
     assert_eq!(why("process", deleted(none, none)), Some(Exclusion::Upkeep));
     assert_eq!(why("process", deleted(none, some)), None);
     assert_eq!(why("process", deleted(some, none)), None);
-    let says =
-        |about: &str| vec![Event::Says { actor: ME, what: Observation::note(Word::own("0.1"), about, 0) }];
+    let says = |about: &str| {
+        vec![Event::Observed { actor: ME, what: Observation::note(Word::own("0.1"), about, 0) }]
+    };
     assert_eq!(why("process", says("SessionMoved")), Some(Exclusion::Moved));
     assert_eq!(why("process", says("NoNode")), None);
     let times = |ranks: &[u32]| -> Vec<Event> {

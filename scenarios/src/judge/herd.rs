@@ -2,10 +2,10 @@
 
 use super::JudgeArguments;
 use crate::run::{Target, default_jobs, each_of};
-use crate::{BadInput, Zoo};
+use crate::{BadInput, Catalogue};
 use std::time::Instant;
 use zk_reports::{Answer, HERD_SCHEMA, HerdReport, HerdRun, HerdTrial};
-use zk_world::{MOST_CLIENTS, RunOptions, Scenario, run};
+use zk_simulator::{MOST_CLIENTS, RunOptions, Scenario, run};
 
 /// What is asked for with no numbers.
 pub(crate) const CONTENDERS: &str = "1,2,5,10,20,50,100,200,500,1000";
@@ -35,26 +35,26 @@ impl std::str::FromStr for Contenders {
 
 /// Runs each trial with so many contenders. `progress` learns how many runs are done, and of how many.
 pub(crate) fn herd(
-    zoo: &Zoo,
+    catalogue: &Catalogue,
     arguments: &JudgeArguments,
     Contenders(contenders): &Contenders,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<HerdReport, BadInput> {
     let began = Instant::now();
     let trials = match &arguments.what[..] {
-        [] => TRIALS.iter().filter_map(|name| zoo.find(name).ok()).collect(),
-        what => what.iter().map(|what| zoo.find(what)).collect::<Result<Vec<_>, _>>()?,
+        [] => TRIALS.iter().filter_map(|name| catalogue.find(name).ok()).collect(),
+        what => what.iter().map(|what| catalogue.find(what)).collect::<Result<Vec<_>, _>>()?,
     };
     if trials.is_empty() {
         return Err(BadInput::new("--herd: say of which recipes; there is none that it is known of"));
     }
     let mut targets = Vec::new();
     for trial in &trials {
-        let suited = Target::resolve(zoo, trial.about.name, None, &[])?;
+        let suited = Target::resolve(catalogue, trial.about.name, None, &[])?;
         // The longest runs come first, so that none of them is left alone in the end.
         for clients in contenders.iter().rev() {
             let scenario = alone(suited.scenario.clone(), *clients);
-            targets.push(Target::of_scenario(zoo, &scenario)?);
+            targets.push(Target::of_scenario(catalogue, &scenario)?);
         }
     }
     targets.sort_by_key(|target| std::cmp::Reverse(target.scenario.clients));

@@ -1,15 +1,15 @@
 //! The seeds that every bug is given.
 
 use crate::run::{SeedRange, Target, each_seed, requests};
-use crate::{BadInput, Zoo};
+use crate::{BadInput, Catalogue};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use zk_proto::mutant::Mutant;
 use zk_reports::Kill;
+use zk_simulator::{Run, RunOptions, Scenario};
 use zk_trials::trial::Trial;
-use zk_world::{Run, RunOptions, Scenario};
 
 /// The scenario that finds them.
 const SCENARIO: &str = include_str!("../../suite/ensemble.toml");
@@ -27,9 +27,9 @@ pub(super) struct Chaos {
 }
 
 impl Chaos {
-    pub(super) fn new(zoo: &Zoo, seeds: u64, jobs: usize) -> Result<Chaos, BadInput> {
+    pub(super) fn new(catalogue: &Catalogue, seeds: u64, jobs: usize) -> Result<Chaos, BadInput> {
         let scenario: Scenario = toml::from_str(SCENARIO).expect("the suite's files are scenarios");
-        let Target { trial, scenario, .. } = Target::of_scenario(zoo, &scenario)?;
+        let Target { trial, scenario, .. } = Target::of_scenario(catalogue, &scenario)?;
         Ok(Chaos { scenario, trials: [trial, Arc::new(requests())], seeds, jobs })
     }
 
@@ -50,7 +50,7 @@ impl Chaos {
             // Nothing rots in the scenario: where much does, less is judged.
             scenario.faults.disk_rot = 8;
         }
-        zk_world::run(trial, &scenario, seed, &options)
+        zk_simulator::run(trial, &scenario, seed, &options)
     }
 
     /// All seeds with a bug, or without any.
@@ -82,7 +82,7 @@ impl Chaos {
         };
         let mut found = None;
         each_seed(&SeedRange::new(seeds.start, seeds.end)?, self.jobs, &one, &mut |run| {
-            let mut owed = run.violations.iter().filter(|violation| violation.excuse.is_none());
+            let mut owed = run.violations.iter().filter(|violation| violation.violated_assumption.is_none());
             if owed.any(|violation| named(violation.promise) == invariant) && run.deviations > 0 {
                 found.get_or_insert(run.seed);
             }
@@ -104,7 +104,8 @@ impl Tally {
     fn add(&mut self, run: &Run, mutant: Option<Mutant>) {
         let counts = mutant.is_none() || run.deviations > 0;
         self.acted += u64::from(run.deviations > 0);
-        let mut owed = run.violations.iter().filter(|violation| violation.excuse.is_none() && counts);
+        let mut owed =
+            run.violations.iter().filter(|violation| violation.violated_assumption.is_none() && counts);
         let first_ns = owed.clone().next().map(|violation| violation.at_ns);
         self.caught += u64::from(first_ns.is_some());
         for violation in owed.by_ref().take_while(|violation| Some(violation.at_ns) == first_ns) {

@@ -91,7 +91,7 @@ fn peers() -> Vec<(&'static str, EnsembleConfig)> {
         ),
         (
             "3 voters of which two stand for an epoch, 1 transaction, 1 election",
-            config(Level::Rivals, bounds(3, 1, 0, 1), usual),
+            config(Level::CompetingLeaders, bounds(3, 1, 0, 1), usual),
         ),
         ("3 voters, 1 transaction, 1 crash, 1 election", config(whole, bounds(3, 1, 1, 1), usual)),
         (
@@ -132,7 +132,8 @@ fn kill(bounds: &Bounds, mutant: Option<Mutant>, check: &Check) -> Option<ModelK
     let times = |case| check.sometimes.iter().find(|(name, _)| *name == case).map_or(0, |(_, times)| *times);
     let is_marked = mutant.is_none() || times(PLANTED) > 0 && times(BROKEN_WITHOUT) == 0;
     let broken = check.promises.iter().filter(|promise| promise.broken.is_some());
-    let mut names: Vec<&str> = broken.map(|promise| in_worlds_words(promise.name, bounds.is_whole)).collect();
+    let mut names: Vec<&str> =
+        broken.map(|promise| in_the_simulators_words(promise.name, bounds.is_whole)).collect();
     names.dedup();
     let expected = mutant.is_some_and(|mutant| names.iter().any(|name| mutant.family().contains(name)));
     is_marked.then(|| ModelKill {
@@ -145,7 +146,7 @@ fn kill(bounds: &Bounds, mutant: Option<Mutant>, check: &Check) -> Option<ModelK
 }
 
 /// What the models call by other names.
-fn in_worlds_words(name: &'static str, is_whole: bool) -> &'static str {
+fn in_the_simulators_words(name: &'static str, is_whole: bool) -> &'static str {
     match name {
         PROGRESS_POSSIBLE | NO_FAIR_CYCLE => "liveness",
         STANDS_ON_QUORUM => "CommittedIsOnAQuorum",

@@ -13,7 +13,7 @@ use zk_model::digest::{Digest, digest_of};
 use zk_model::model::{RecipeModel, Taken};
 use zk_model::reads::Reads;
 use zk_model::state::State;
-use zk_trials::event::{Event, Fact, Observation};
+use zk_trials::event::{Event, GroundTruth, Observation};
 use zk_trials::mutation::{Mutated, SAME};
 
 /// What came of a comparison.
@@ -247,34 +247,34 @@ fn told(words: &[(usize, u32)], mut word: usize, last: u32, labels: &Labels) -> 
 /// What is seen of an event from outside.
 fn seen(event: &Event) -> Option<String> {
     let told = match event {
-        Event::Says { actor, what } => format!("{actor} {}", without_token(what)),
-        Event::Is(Fact::NodeCreated { path, owner, .. }) => {
+        Event::Observed { actor, what } => format!("{actor} {}", without_token(what)),
+        Event::Is(GroundTruth::NodeCreated { path, owner, .. }) => {
             let kind = if *owner == zk_api::SessionId::NONE { "" } else { ", ephemeral" };
             format!("{path} is created{kind}")
         }
-        Event::Is(Fact::NodeWritten { path, data, .. }) => {
+        Event::Is(GroundTruth::NodeWritten { path, data, .. }) => {
             format!("{path} has data '{}'", String::from_utf8_lossy(data.bytes()))
         }
-        Event::Is(Fact::NodeDeleted { path, by, .. }) => {
+        Event::Is(GroundTruth::NodeDeleted { path, by, .. }) => {
             let how = if *by == zk_api::SessionId::NONE { "gone with its session" } else { "deleted" };
             format!("{path} is {how}")
         }
-        Event::Is(Fact::Wrote { resource, actor, accepted, .. }) => {
+        Event::Is(GroundTruth::Wrote { resource, actor, accepted, .. }) => {
             let how = if *accepted { "accepted" } else { "refused" };
             format!("{actor} writes to the {resource:?} resource: {how}")
         }
-        Event::Is(Fact::Finished { actor, end }) => format!("{actor} ends: {end:?}"),
+        Event::Is(GroundTruth::Finished { actor, end }) => format!("{actor} ends: {end:?}"),
         Event::Is(
-            Fact::SessionOpened { .. }
-            | Fact::SessionClosed { .. }
-            | Fact::Fired { .. }
-            | Fact::Disconnected { .. }
-            | Fact::Connected { .. }
-            | Fact::LearnsExpiry { .. }
-            | Fact::Crashed { .. }
-            | Fact::Paused { .. }
-            | Fact::Resumed { .. }
-            | Fact::Polls { .. },
+            GroundTruth::SessionOpened { .. }
+            | GroundTruth::SessionClosed { .. }
+            | GroundTruth::Fired { .. }
+            | GroundTruth::Disconnected { .. }
+            | GroundTruth::Connected { .. }
+            | GroundTruth::LearnsExpiry { .. }
+            | GroundTruth::Crashed { .. }
+            | GroundTruth::Paused { .. }
+            | GroundTruth::Resumed { .. }
+            | GroundTruth::Polls { .. },
         ) => return None,
     };
     Some(reduced(&told))

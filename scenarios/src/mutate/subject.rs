@@ -1,17 +1,17 @@
 //! The recipe that is mutated, as it is: what it keeps, where it can go wrong, and by what it is tried.
 
 use super::MutateArguments;
-use crate::Zoo;
+use crate::Catalogue;
 use crate::check::default_config;
 use crate::run::Target;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_model::{Check, CheckConfig, Verdict};
 use zk_reports::Killed;
+use zk_simulator::{RunOptions, Scenario};
 use zk_trials::mutation::{Kind, Mutated, Mutation, Seen, Word};
 use zk_trials::promises;
 use zk_trials::trial::{Bounds, Promises, Trial};
-use zk_world::{RunOptions, Scenario};
 
 /// A recipe that is to be mutated.
 pub(super) struct Subject {
@@ -56,7 +56,7 @@ pub(super) enum Came {
 }
 
 impl Subject {
-    pub(super) fn of(zoo: &Zoo, target: Target, how: &MutateArguments) -> Subject {
+    pub(super) fn of(catalogue: &Catalogue, target: Target, how: &MutateArguments) -> Subject {
         let Target { trial, scenario, .. } = target;
         let config = default_config(&trial.about);
         let own = CheckConfig { max_states: Some(how.max_states), max_memory: None, ..config };
@@ -72,12 +72,12 @@ impl Subject {
             scenario,
             seeds: how.seeds,
         };
-        subject.look_at(zoo);
+        subject.look_at(catalogue);
         subject
     }
 
     /// Runs it as it is, and notes what there is.
-    fn look_at(&mut self, zoo: &Zoo) {
+    fn look_at(&mut self, catalogue: &Catalogue) {
         let mut seeds = self.by_seeds(&self.trial, false);
         // Its occasions, those that come with faults only too. What is put to the test so far out is not to be missed of a
         // mutated recipe, which is not looked at so far.
@@ -115,12 +115,12 @@ impl Subject {
         let kept: Promises =
             Arc::new(move || trial.held_to().into_iter().filter(|promise| is_kept(promise.name())).collect());
         self.trial = self.trial.held_to(kept, self.trial.counts_wakes);
-        self.library = self.of_library(zoo, &own);
+        self.library = self.of_library(catalogue, &own);
     }
 
     /// Held to what of the library is put to the test by the recipe itself, and holds.
-    fn of_library(&self, zoo: &Zoo, own: &[&'static str]) -> Mutated {
-        let all = library(zoo, &self.trial.trial);
+    fn of_library(&self, catalogue: &Catalogue, own: &[&'static str]) -> Mutated {
+        let all = library(catalogue, &self.trial.trial);
         let held_to = |names: BTreeSet<&'static str>| {
             let all = all.clone();
             let chosen = move || {
@@ -197,11 +197,12 @@ impl Subject {
         let dynamic = Arc::new(trial.once());
         let mut found = Found::default();
         for seed in 0..self.seeds {
-            let run = zk_world::run(&dynamic, &self.scenario, seed, &RunOptions::default());
+            let run = zk_simulator::run(&dynamic, &self.scenario, seed, &RunOptions::default());
             found.tested.extend(run.tested.iter().filter(|(_, tested)| **tested > 0).map(|(name, _)| *name));
             // What it breaks by itself kills nothing.
             let is_new = |name: &str| self.broken.iter().all(|broken| broken != name);
-            let owed = run.violations.iter().filter(|it| it.excuse.is_none() && is_new(it.promise));
+            let owed =
+                run.violations.iter().filter(|it| it.violated_assumption.is_none() && is_new(it.promise));
             found.broken.extend(owed.map(|violation| violation.promise));
             if let (true, Some(first)) = (stop, found.broken.first()) {
                 found.killed = Some(Killed { promise: first.to_string(), seed: Some(seed), steps: None });
@@ -302,9 +303,9 @@ fn smaller(own: Bounds) -> Vec<Vec<Bounds>> {
 
 /// What the library has that a trial can be held to: what is promised of locks, made for its first path, and what other
 /// trials promise that begin with the same znodes.
-fn library(zoo: &Zoo, trial: &Trial) -> Promises {
+fn library(catalogue: &Catalogue, trial: &Trial) -> Promises {
     let setup = &trial.setup;
-    let alike = zoo.trials().iter().filter(|other| other.setup == *setup);
+    let alike = catalogue.trials().iter().filter(|other| other.setup == *setup);
     let alike: Vec<Arc<Trial>> = alike.cloned().collect();
     // One for each recipe, and there are few.
     let root: &'static str = setup.first().map_or("/", |path| path.to_string().leak());

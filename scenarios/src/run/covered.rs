@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use zk_reports::{SweepReport, UntilCovered};
-use zk_world::Run;
+use zk_simulator::Run;
 
 /// What was reached so far, and for how long nothing new was. Seeds are added in their order, without a gap.
 pub(super) struct Covered {
@@ -39,7 +39,7 @@ impl Covered {
     pub(super) fn add(&mut self, first: u64, run: &Run) -> bool {
         let cases = run.sometimes.iter().filter(|(_, times)| **times > 0).map(|(name, _)| reached(name));
         let tests = run.tested.iter().filter(|(_, times)| **times > 0).map(|(name, _)| tested(name));
-        let breaks = run.violations.iter().map(|it| broken(it.promise, it.excuse.is_some()));
+        let breaks = run.violations.iter().map(|it| broken(it.promise, it.violated_assumption.is_some()));
         let before = self.seen.len();
         self.seen.extend(cases.chain(tests).chain(breaks));
         if self.seen.len() > before {

@@ -4,12 +4,12 @@ use super::Target;
 use super::tally::Tally;
 use super::threads::each_of;
 use crate::BadInput;
-use crate::zoo::catalogued;
+use crate::catalogue::catalogued;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_reports::{Answer, BrokenOrder, EXHAUST_SCHEMA, ExhaustReport, seconds};
-use zk_world::order::{Order, Ordered};
-use zk_world::{Run, RunOptions};
+use zk_simulator::order::{Order, Ordered};
+use zk_simulator::{Run, RunOptions};
 
 /// Which events to take in every order, and how far to go.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub(crate) fn exhaust(
     let one = |picks: &Vec<u32>| {
         let order = Order { from_ns: what.at_ns, steps: what.steps, picks: picks.clone() };
         let options = RunOptions { order: Some(order), ..RunOptions::default() };
-        catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
+        catch_unwind(AssertUnwindSafe(|| zk_simulator::run(&target.trial, &target.scenario, seed, &options)))
     };
     let mut tally = Tally::default();
     let (mut orders, mut different, mut broken) = (0_u64, BTreeSet::new(), Vec::new());
@@ -115,7 +115,7 @@ fn note_broken(
     picks: &[u32],
     run: &Run,
 ) {
-    for violation in run.violations.iter().filter(|violation| violation.excuse.is_none()) {
+    for violation in run.violations.iter().filter(|violation| violation.violated_assumption.is_none()) {
         if broken.iter().all(|known: &BrokenOrder| known.promise != violation.promise) {
             let order: Vec<u32> = match picks {
                 [] => vec![0],

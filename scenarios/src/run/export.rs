@@ -1,16 +1,16 @@
-//! A model's counterexample as a scenario file that the world replays.
+//! A model's counterexample as a scenario file that the simulator replays.
 
 use super::build::build;
 use std::sync::Arc;
 use zk_api::Text;
 use zk_model::{CheckConfig, Counterexample};
-use zk_trials::course::{CourseStep, late};
+use zk_simulator::script::{Script, WrittenStep};
+use zk_simulator::{Faults, GuidOrder, OneRun, Recorded, Run, RunOptions, Scenario, Schedule};
 use zk_trials::event::ActorId;
+use zk_trials::script::{ScriptStep, late};
 use zk_trials::trial::Trial;
-use zk_world::course::{Course, Step};
-use zk_world::{Faults, GuidOrder, OneRun, Recorded, Run, RunOptions, Scenario, Schedule};
 
-/// Ticks so long that no session ends by itself while a course goes on.
+/// Ticks so long that no session ends by itself while a script goes on.
 const TICK_MS: u32 = 10_000;
 /// Twenty of them, the longest that servers grant.
 const SESSION_TIMEOUT_MS: u32 = 200_000;
@@ -21,8 +21,8 @@ const MOST_RESTARTS: u8 = 8;
 /// Dead sessions have to end before the run does.
 const HEAL_SECONDS: u32 = 4_000;
 
-/// The scenario in which the world takes the steps of a counterexample, and the run of it, in which the same promise
-/// breaks; or why there is none.
+/// The scenario in which the simulator takes the steps of a counterexample, and the run of it, in which the same
+/// promise breaks; or why there is none.
 pub(crate) fn export(
     trial: &Arc<Trial>,
     config: &CheckConfig,
@@ -30,10 +30,10 @@ pub(crate) fn export(
     example: &Counterexample,
 ) -> Result<(Scenario, Run), String> {
     if promise == zk_model::model::NO_LIVELOCK {
-        return Err("a round that is gone for ever has no end in the world".into());
+        return Err("a round that is gone for ever has no end in the simulator".into());
     }
     if !trial.counters.is_empty() {
-        return Err("it begins with counters near their end, which no run of the world comes to".into());
+        return Err("it begins with counters near their end, which no run of the simulator comes to".into());
     }
     // On one server if that will do, as it is less to look at.
     let one = taken(trial, scenario(trial, config, promise, example, 0), promise);
@@ -42,8 +42,8 @@ pub(crate) fn export(
             let lagging = taken(trial, scenario(trial, config, promise, example, config.bounds.lag), promise);
             lagging.map_err(|why| {
                 format!(
-                    "{why}; in the model a deposed leader answers, which there is none of in the world's courses: \
-                     try --true-syncs --true-ends, or --lag 0"
+                    "{why}; in the model a deposed leader answers, which there is none of in the simulator's \
+                     scripts: try --true-syncs --true-ends, or --lag 0"
                 )
             })
         }
@@ -53,13 +53,14 @@ pub(crate) fn export(
 
 /// The scenario with what came of it, if the promise breaks there.
 fn taken(trial: &Arc<Trial>, mut scenario: Scenario, promise: &str) -> Result<(Scenario, Run), String> {
-    let run = zk_world::run(trial, &scenario, 0, &RunOptions::default());
-    if let Some(astray) = &run.astray {
-        return Err(format!("the world cannot take {astray}"));
+    let run = zk_simulator::run(trial, &scenario, 0, &RunOptions::default());
+    if let Some(replay_error) = &run.replay_error {
+        return Err(format!("the simulator cannot take {replay_error}"));
     }
-    let owed = |name: &str| run.violations.iter().find(|v| v.excuse.is_none() && v.promise == name);
+    let owed =
+        |name: &str| run.violations.iter().find(|v| v.violated_assumption.is_none() && v.promise == name);
     let Some(violation) = owed(promise) else {
-        return Err(format!("the world takes every step of it, and {promise} does not break there"));
+        return Err(format!("the simulator takes every step of it, and {promise} does not break there"));
     };
     let one = scenario.run.as_mut().expect("it was given one");
     one.what = violation.what.clone();
@@ -77,14 +78,14 @@ fn scenario(
 ) -> Scenario {
     let name = trial.about.name;
     let clients = config.bounds.clients;
-    let course = Course {
+    let script = Script {
         effects: config.effects || config.bounds.effects,
         lag,
         guids_fall: example.guids_fall,
         steps: example
-            .course
+            .script
             .iter()
-            .map(|step| Step(with_own_guids(step, clients, example.guids_fall)))
+            .map(|step| WrittenStep(with_own_guids(step, clients, example.guids_fall)))
             .collect(),
     };
     let one = OneRun {
@@ -95,7 +96,7 @@ fn scenario(
         build: String::new(),
         schedule: Schedule::default(),
         choices: Recorded::default(),
-        course: Some(course),
+        script: Some(script),
     };
     Scenario {
         recipe: name.into(),
@@ -115,19 +116,19 @@ fn scenario(
     }
 }
 
-/// Guids in the paths of a step as they are in the world.
-fn with_own_guids(step: &CourseStep, clients: u8, fall: bool) -> CourseStep {
+/// Guids in the paths of a step as they are in the simulator.
+fn with_own_guids(step: &ScriptStep, clients: u8, fall: bool) -> ScriptStep {
     match step {
-        CourseStep::Delete(path) => CourseStep::Delete(renamed(path, clients, fall)),
-        CourseStep::DeliverInOrder(p, names) => {
-            CourseStep::DeliverInOrder(*p, names.iter().map(|name| renamed(name, clients, fall)).collect())
+        ScriptStep::Delete(path) => ScriptStep::Delete(renamed(path, clients, fall)),
+        ScriptStep::DeliverInOrder(p, names) => {
+            ScriptStep::DeliverInOrder(*p, names.iter().map(|name| renamed(name, clients, fall)).collect())
         }
-        CourseStep::Set(path, data) => CourseStep::Set(renamed(path, clients, fall), data.clone()),
+        ScriptStep::Set(path, data) => ScriptStep::Set(renamed(path, clients, fall), data.clone()),
         step => step.clone(),
     }
 }
 
-/// The same path with the world's guids for a model's, where they are words of their own.
+/// The same path with the simulator's guids for a model's, where they are words of their own.
 fn renamed(path: &str, clients: u8, fall: bool) -> Text {
     let order = if fall { GuidOrder::Falling } else { GuidOrder::Rising };
     let own = |word: &str| {
@@ -141,7 +142,7 @@ fn renamed(path: &str, clients: u8, fall: bool) -> Text {
     let words = path.split_inclusive(|c: char| !is_of_word(c)).map(|piece| {
         let (word, end) = piece.split_at(piece.trim_end_matches(|c: char| !is_of_word(c)).len());
         match own(word) {
-            Some((actor, nth)) => format!("{}{end}", zk_world::guid(actor, nth, order)),
+            Some((actor, nth)) => format!("{}{end}", zk_simulator::guid(actor, nth, order)),
             None => piece.to_owned(),
         }
     });
@@ -150,16 +151,16 @@ fn renamed(path: &str, clients: u8, fall: bool) -> Text {
 
 /// How many connections a client has at most.
 fn connections(clients: u8, example: &Counterexample) -> u8 {
-    let connects = |step: &&CourseStep, p| {
+    let connects = |step: &&ScriptStep, p| {
         let again =
-            [CourseStep::Reconnect(p), CourseStep::Begin(p), CourseStep::Early(p), CourseStep::Renew(p)];
+            [ScriptStep::Reconnect(p), ScriptStep::Begin(p), ScriptStep::Early(p), ScriptStep::Renew(p)];
         again.contains(step)
     };
     // Who begins its first life has the connection that all have.
-    let late = late(&example.course);
+    let late = late(&example.script);
     let again = |p| {
-        let connects = example.course.iter().filter(|step| connects(step, p)).count();
-        connects - usize::from(late.get(&p) == Some(&&CourseStep::Begin(p)))
+        let connects = example.script.iter().filter(|step| connects(step, p)).count();
+        connects - usize::from(late.get(&p) == Some(&&ScriptStep::Begin(p)))
     };
     let most = (0..clients.into()).map(again).max().unwrap_or(0);
     u8::try_from(most + 1).unwrap_or(u8::MAX)
@@ -173,10 +174,10 @@ mod tests {
     use std::time::Duration;
     use zk_api::{CreateMode, Data, SessionId, ZPath, ZooKeeper};
     use zk_model::Verdict;
-    use zk_trials::event::{End, Event, Fact, Observation};
+    use zk_trials::event::{End, Event, GroundTruth, Observation};
     use zk_trials::probe::Probe;
     use zk_trials::promise::{Finding, Promise, Rest, Terms, Violation};
-    use zk_trials::trial::{Bounds, Part, Trial};
+    use zk_trials::trial::{Bounds, Role, Trial};
 
     #[test]
     fn a_guid_is_renamed_where_it_is_a_word() {
@@ -186,12 +187,12 @@ mod tests {
         assert_eq!(&*renamed("/a-p0l1g0", 2, false), "/a-g00x01x1");
     }
 
-    /// The model and the world agree: whatever breaks there breaks here by the same steps, unless it takes a leader that
-    /// is none any more.
+    /// The model and the simulator agree: whatever breaks there breaks here by the same steps, unless it takes a leader
+    /// that is none any more.
     #[test]
-    fn the_world_takes_every_counterexample_of_the_catalogue() {
+    fn the_simulator_takes_every_counterexample_of_the_catalogue() {
         let (mut taken, mut lagging) = (0, Vec::new());
-        for trial in zk_trials::catalogue() {
+        for trial in zk_trials::trials() {
             let about = trial.about;
             let config = default_config(&about);
             if about.breaks.is_none() {
@@ -205,7 +206,7 @@ mod tests {
             let example = broken.and_then(|result| result.broken.as_ref()).expect("it was broken");
             match export(&trial, &config, promise, example) {
                 Ok((scenario, run)) => {
-                    let again = zk_world::run(&trial, &scenario, 0, &RunOptions::default());
+                    let again = zk_simulator::run(&trial, &scenario, 0, &RunOptions::default());
                     assert_eq!(again, run, "{}", about.name);
                     taken += 1;
                 }
@@ -239,7 +240,7 @@ mod tests {
         }
 
         fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-            if let Event::Says { what: Observation::Notes { .. }, .. } = event {
+            if let Event::Observed { what: Observation::Notes { .. }, .. } = event {
                 found.push(Finding::Broken(Violation::new("somebody is".into(), None)));
             }
         }
@@ -247,7 +248,7 @@ mod tests {
 
     impl From<Hasty> for Trial {
         fn from(it: Hasty) -> Trial {
-            Trial::new("hasty", move |zk, probe, part| it.actor(zk, probe, part))
+            Trial::new("hasty", move |zk, probe, role| it.actor(zk, probe, role))
                 .summary("Begins before it has a session.")
                 .promises(|| vec![Box::new(NobodyHasty)])
                 .setup(["/hasty"])
@@ -255,12 +256,12 @@ mod tests {
     }
 
     impl Hasty {
-        async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
-            let own = ZPath::parse(&format!("/hasty/{}-{}", part.me.process, part.me.life)).expect("a path");
+        async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
+            let own = ZPath::parse(&format!("/hasty/{}-{}", role.me.process, role.me.life)).expect("a path");
             let none = zk.session() == SessionId::NONE;
             let made = zk.create(&own, Data::NULL, CreateMode::Persistent).await;
             let is_hasty = match self {
-                Hasty::Life(life) => none && made.is_ok() && part.me.life == life,
+                Hasty::Life(life) => none && made.is_ok() && role.me.life == life,
                 Hasty::FindsNoServer => {
                     let still_none = zk.session() == SessionId::NONE;
                     still_none && made.is_err() && zk.exists(&own).await == Ok(None)
@@ -275,9 +276,9 @@ mod tests {
         }
     }
 
-    /// In the model, processes had their sessions from the start once, and a course had no other beginning.
+    /// In the model, processes had their sessions from the start once, and a script had no other beginning.
     #[test]
-    fn the_world_takes_counterexamples_that_begin_without_a_session() {
+    fn the_simulator_takes_counterexamples_that_begin_without_a_session() {
         let of = |clients| Bounds::clients(clients);
         for (hasty, bounds) in [
             (Hasty::Life(0), of(2)),
@@ -292,8 +293,8 @@ mod tests {
             let example = broken.and_then(|result| result.broken.as_ref()).expect("it was broken");
             let taken = export(&trial, &config, "nobody-hasty", example);
             assert!(taken.is_ok(), "{hasty:?}, lag {}: {taken:?}", bounds.lag);
-            let early = |step: &CourseStep| matches!(step, CourseStep::Early(_));
-            assert_eq!(example.course.iter().filter(|step| early(step)).count(), 1, "{:?}", example.steps);
+            let early = |step: &ScriptStep| matches!(step, ScriptStep::Early(_));
+            assert_eq!(example.script.iter().filter(|step| early(step)).count(), 1, "{:?}", example.steps);
         }
     }
 
@@ -311,7 +312,7 @@ mod tests {
         }
 
         fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
-            if let Event::Is(Fact::Finished { actor, end: End::Done }) = event {
+            if let Event::Is(GroundTruth::Finished { actor, end: End::Done }) = event {
                 self.0.insert(*actor);
             }
         }
@@ -325,8 +326,8 @@ mod tests {
 
     impl From<Registers> for Trial {
         fn from(_: Registers) -> Trial {
-            async fn actor(zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, part: Part) -> End {
-                let own = ZPath::parse(&format!("/all/{}", part.me.process)).expect("a path");
+            async fn actor(zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, role: Role) -> End {
+                let own = ZPath::parse(&format!("/all/{}", role.me.process)).expect("a path");
                 let made = zk.create(&own, Data::NULL, CreateMode::Ephemeral).await;
                 made.map_or_else(End::from, |_| End::Done)
             }
@@ -341,7 +342,7 @@ mod tests {
 
     /// In the model, no session was renewed under code that has ended.
     #[test]
-    fn the_world_renews_the_session_of_who_is_done_where_a_counterexample_does() {
+    fn the_simulator_renews_the_session_of_who_is_done_where_a_counterexample_does() {
         for bounds in [Bounds::clients(1), Bounds { lag: 1, ..Bounds::clients(2) }] {
             let trial: Arc<Trial> = Arc::new(Registers.into());
             let config = CheckConfig::new(Bounds { expiries: 1, ..bounds });

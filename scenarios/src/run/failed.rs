@@ -3,7 +3,7 @@
 use crate::BadInput;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use zk_world::Foul;
+use zk_simulator::Foul;
 
 /// Runs a seed, or several runs that are made of it.
 pub(crate) fn caught<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, BadInput> {

@@ -2,7 +2,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `course` | what the lives of one run share: the monitor, their sessions, what is under way |
+//! | `context` | what the lives of one run share: the monitor, their sessions, what is under way |
 //! | `actor` | a life's session and its probe, as the trial's code sees them |
 //! | `lives` | client processes and the lives they have |
 //! | `znode_setup` | the trial's znodes: made, looked at, and removed |
@@ -11,15 +11,16 @@
 //! **What can be known.** A client process knows what it does, and what reaches the resource; it does not know when a
 //! session ends. An ensemble tells of that late (the client may be cut off), or never. So a promise is judged only if
 //! it says that it can be judged so ([`Terms::judged_from_outside`]); the others are reported as not judged, which is
-//! not held, and count for nothing. No fact is made up: sessions opened, connections lost and made again, expiries
-//! learnt, writes at the resource and ends of actors are told, and nothing else.
+//! not held, and count for nothing. No ground truth is made up: sessions opened, connections lost and made again,
+//! expiries learnt, writes at the resource and ends of actors are told, and nothing else.
 //!
 //! **When a break is a defect.** Two who act by turns at the resource, or who both say that they hold the lock, are no
 //! defect if one of them had lost its session and could not know. On a simulated ensemble the end of that session is
-//! in the record. Here it is not, and its excuse would need it. What can be had is the contrary: the ends of sessions
-//! are final, so a session that lives now has lived all the time. A **proof of life** is a write of that session,
-//! submitted after the break and answered by the ensemble (it deletes a znode that nobody has; leaders refuse that to
-//! dead sessions before they look for the znode; a read would not do, as a server that lags answers the dead). Then:
+//! in the record. Here it is not, and without it no assumption is known to be violated. What can be had is the
+//! contrary: the ends of sessions are final, so a session that lives now has lived all the time. A **proof of life** is
+//! a write of that session, submitted after the break and answered by the ensemble (it deletes a znode that nobody has;
+//! leaders refuse that to dead sessions before they look for the znode; a read would not do, as a server that lags
+//! answers the dead). Then:
 //!
 //! - If *everybody concerned* is proven to have lived on after the break, nobody was dead at the break: a defect.
 //! - Otherwise it is *broken as expected*, for the assumption that everybody concerned is known to have had a live
@@ -31,9 +32,9 @@
 //! defect into an expected break. It is not only who writes late: one whose session is dead may learn of its grant
 //! after a later one's, and then everybody but the dead would look late.
 //!
-//! The same rule holds for the fenced resource and for tokens, though no dead session excuses them: here it is not the
-//! excuse that is unknown, but the order of grants, for which the order of what actors say is taken. Among the living
-//! the two are the same.
+//! The same rule holds for the fenced resource and for tokens, though no dead session violates an assumption of theirs:
+//! here it is not that which is unknown, but the order of grants, for which the order of what actors say is taken.
+//! Among the living the two are the same.
 //!
 //! **At rest.** When all actors have ended, or none has moved for four session timeouts while all of them were
 //! connected and nothing was under way, and no znode of an unknown session is left that somebody could rightly wait
@@ -43,17 +44,17 @@
 //! [`Terms::judged_from_outside`]: zk_trials::promise::Terms::judged_from_outside
 
 mod actor;
-mod course;
+mod context;
 mod lives;
 mod rest;
 mod znode_setup;
 
 use super::Target;
 use crate::BadInput;
-use crate::zoo::catalogued;
-use course::Course;
+use crate::catalogue::catalogued;
+use context::LiveContext;
 #[cfg(feature = "serve")]
-pub(crate) use course::{chance, share};
+pub(crate) use context::{chance, share};
 use std::time::{Duration, Instant};
 use zk_reports::{LIVE_SCHEMA, LiveReport};
 use znode_setup::ZnodeSetup;
@@ -110,11 +111,11 @@ async fn on_ground(
     let mut setup = ZnodeSetup::connect(&run.connect, asked, PATIENCE.min(run.time_limit)).await?;
     setup.prepare(&target.trial.setup).await?;
     let work = target.scenario.work_ms.map(|ms| Duration::from_millis(ms.into()));
-    let course = Course::new(target.trial.owed(), &run.connect, asked, work, &setup);
-    let ran_out = rest::run(&course, &target.trial, run, &mut setup, progress).await;
-    course.end().await;
+    let context = LiveContext::new(target.trial.owed(), &run.connect, asked, work, &setup);
+    let ran_out = rest::run(&context, &target.trial, run, &mut setup, progress).await;
+    context.end().await;
     let left = setup.clean().await;
-    let outcome = course.monitor.finish();
+    let outcome = context.monitor.finish();
     let about = target.trial.about;
     let cleaned = left.as_ref().err().map(|why| format!("the trial's znodes could not be removed: {why}"));
     let ran_out = ran_out.or(cleaned);
@@ -127,7 +128,7 @@ async fn on_ground(
         connect: run.connect.clone(),
         clients: run.clients,
         rounds: run.rounds,
-        session_timeout_ms: u64::try_from(course.timeout.as_millis()).unwrap_or(u64::MAX),
+        session_timeout_ms: u64::try_from(context.timeout.as_millis()).unwrap_or(u64::MAX),
         answer: LiveReport::answer_of(&outcome.promises, &outcome.invariants, ran_out.is_some()),
         ran_out,
         wall_seconds: began.elapsed().as_secs_f64(),

@@ -28,7 +28,7 @@ pub(crate) fn logs(filter: Option<&str>) -> Result<bool, BadInput> {
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(crate::output::is_watched())
+        .with_ansi(crate::output::is_interactive())
         .without_time()
         .with_target(false)
         .finish();

@@ -1,13 +1,13 @@
 //! The monitor: every event in one order, and what the promises find in them.
 
+use crate::catalogue::assumption;
 use crate::run::timeline::sentences;
-use crate::zoo::assumption;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use zk_api::{SessionId, Zxid};
 use zk_reports::{Happened, LiveBreak, LivePromise, Verdict};
-use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
+use zk_trials::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use zk_trials::outside::Outside;
 use zk_trials::promise::{AnyPromise, Assumption, Finding, Rest};
 
@@ -29,7 +29,7 @@ pub(crate) struct Monitor(Mutex<Watching>);
 struct Watching {
     began: Instant,
     seen: At,
-    promises: Vec<Watched>,
+    promises: Vec<MonitoredPromise>,
     outside: Outside,
     lives: BTreeMap<ActorId, Life>,
     recent: VecDeque<(u64, Event)>,
@@ -47,7 +47,7 @@ struct Watching {
 
 /// A promise and what came of it.
 #[derive(Clone)]
-struct Watched {
+struct MonitoredPromise {
     promise: Box<dyn AnyPromise>,
     tested: u64,
     broken: Vec<LiveBreak>,
@@ -99,11 +99,12 @@ impl Monitor {
     }
 
     fn knowing(promises: Vec<Box<dyn AnyPromise>>, ends_are_told: bool) -> Monitor {
-        let watched = |promise| Watched { promise, tested: 0, broken: Vec::new(), expected: Vec::new() };
+        let monitored =
+            |promise| MonitoredPromise { promise, tested: 0, broken: Vec::new(), expected: Vec::new() };
         Monitor(Mutex::new(Watching {
             began: Instant::now(),
             seen: 0,
-            promises: promises.into_iter().map(watched).collect(),
+            promises: promises.into_iter().map(monitored).collect(),
             outside: Outside::default(),
             lives: BTreeMap::new(),
             recent: VecDeque::new(),
@@ -131,8 +132,8 @@ impl Monitor {
     pub(crate) fn begins(&self, actor: ActorId, session: SessionId) {
         let mut watching = self.open();
         let now = watching.now_ns();
-        for fact in [Fact::SessionOpened { session, actor }, Fact::Connected { actor }] {
-            watching.see_at(now, &Event::Is(fact));
+        for truth in [GroundTruth::SessionOpened { session, actor }, GroundTruth::Connected { actor }] {
+            watching.see_at(now, &Event::Is(truth));
         }
     }
 
@@ -145,8 +146,8 @@ impl Monitor {
     ) -> (bool, Vec<ActorId>) {
         let mut watching = self.open();
         let accepted = watching.outside.write(resource, token);
-        let fact = Fact::Wrote { resource, actor, token, accepted };
-        (accepted, watching.see(&Event::Is(fact)))
+        let truth = GroundTruth::Wrote { resource, actor, token, accepted };
+        (accepted, watching.see(&Event::Is(truth)))
     }
 
     /// An actor's code has panicked.
@@ -221,7 +222,7 @@ impl Monitor {
             first_expected: None,
         };
         Outcome {
-            promises: watching.promises.drain(..).map(Watched::result).collect(),
+            promises: watching.promises.drain(..).map(MonitoredPromise::result).collect(),
             invariants: vec![no_panic],
             happened: watching.happened,
         }
@@ -269,32 +270,34 @@ impl Watching {
     fn note(&mut self, event: &Event) {
         let at = self.seen;
         match event {
-            Event::Says { actor, what: Observation::Granted { .. } } => {
+            Event::Observed { actor, what: Observation::Granted { .. } } => {
                 self.happened.grants += 1;
                 if let Some(life) = self.lives.get_mut(&actor.main()) {
                     life.granted = Some(at);
                 }
             }
-            Event::Says { actor, what: Observation::Leaves { .. } } if actor.thread == 0 => {
+            Event::Observed { actor, what: Observation::Leaves { .. } } if actor.thread == 0 => {
                 *self.rounds_done.entry(actor.process).or_default() += 1;
             }
-            Event::Is(Fact::SessionOpened { actor, .. }) => {
+            Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
                 self.happened.sessions += 1;
                 let life = Life { began: at, granted: None, ended: None, lived: None };
                 self.lives.insert(*actor, life);
             }
-            Event::Is(Fact::SessionClosed { actor, expired, .. }) => {
+            Event::Is(GroundTruth::SessionClosed { actor, expired, .. }) => {
                 self.happened.sessions_lost += u64::from(*expired);
                 self.ends(*actor);
             }
-            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => self.ends(*actor),
-            Event::Is(Fact::LearnsExpiry { .. }) => self.happened.sessions_lost += 1,
-            Event::Is(Fact::Disconnected { .. }) => self.happened.disconnections += 1,
-            Event::Is(Fact::Wrote { accepted, .. }) => {
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
+                self.ends(*actor)
+            }
+            Event::Is(GroundTruth::LearnsExpiry { .. }) => self.happened.sessions_lost += 1,
+            Event::Is(GroundTruth::Disconnected { .. }) => self.happened.disconnections += 1,
+            Event::Is(GroundTruth::Wrote { accepted, .. }) => {
                 self.happened.writes += 1;
                 self.happened.refused += u64::from(!accepted);
             }
-            Event::Says { .. } | Event::Is(_) => {}
+            Event::Observed { .. } | Event::Is(_) => {}
         }
     }
 
@@ -303,8 +306,10 @@ impl Watching {
         self.promises[promise].tested += 1;
         let Finding::Broken(violation) = finding else { return };
         let seen = self.seen_now(violation.what);
-        match (violation.excuse, event) {
-            (Some(excuse), _) => self.promises[promise].expected.push((excuse, seen)),
+        match (violation.violated_assumption, event) {
+            (Some(violated_assumption), _) => {
+                self.promises[promise].expected.push((violated_assumption, seen))
+            }
             (None, Some(event)) if !self.ends_are_told => {
                 let concerned = self.concerned(actor_of(event));
                 self.suspicions.push(Suspicion { at: self.seen, promise, concerned, seen });
@@ -359,7 +364,7 @@ impl Watching {
     }
 }
 
-impl Watched {
+impl MonitoredPromise {
     fn result(self) -> LivePromise {
         let (broken, expected) = (self.broken.len() as u64, self.expected.len() as u64);
         let assumptions: BTreeSet<&str> = self.expected.iter().map(|(why, _)| assumption(*why)).collect();
@@ -381,7 +386,7 @@ impl Watched {
 /// Which process does it.
 fn actor_of(event: &Event) -> Option<ActorId> {
     match event {
-        Event::Says { actor, .. } | Event::Is(Fact::Wrote { actor, .. }) => Some(actor.main()),
+        Event::Observed { actor, .. } | Event::Is(GroundTruth::Wrote { actor, .. }) => Some(actor.main()),
         Event::Is(_) => None,
     }
 }

@@ -7,7 +7,7 @@ use super::threads::each_of;
 use super::{Target, caught};
 use crate::BadInput;
 use zk_reports::NoReturn;
-use zk_world::{Redraw, Run, RunOptions, RunViolation};
+use zk_simulator::{Redraw, Run, RunOptions, RunViolation};
 
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +22,8 @@ impl Redraws {
     /// What is tried unless something else is asked for: enough to tell a turn of the run from chance. None where nothing
     /// is left to chance, and for programs of others, of which each run takes long.
     fn usual(target: &Target) -> u32 {
-        let has_course = target.scenario.run.as_ref().is_some_and(|one| one.course.is_some());
-        if has_course || target.trial.programs().is_some() { 0 } else { 20 }
+        let has_script = target.scenario.run.as_ref().is_some_and(|one| one.script.is_some());
+        if has_script || target.trial.programs().is_some() { 0 } else { 20 }
     }
 
     /// What was asked for; none at all for 0.
@@ -93,16 +93,18 @@ struct Search<'a> {
 impl Search<'_> {
     /// Up to the break.
     fn run(&self, after: u64, with: u64) -> Result<Run, BadInput> {
-        let stop_at = Some((self.violation.promise, self.violation.excuse.is_some()));
+        let stop_at = Some((self.violation.promise, self.violation.violated_assumption.is_some()));
         let options = RunOptions { redraw: Some(Redraw { after, with }), stop_at, ..RunOptions::default() };
-        caught(self.seed, || zk_world::run(&self.target.trial, &self.target.scenario, self.seed, &options))
+        caught(self.seed, || {
+            zk_simulator::run(&self.target.trial, &self.target.scenario, self.seed, &options)
+        })
     }
 
     /// Whether a run breaks the same promise, and owes it as much.
     fn breaks(&self, run: &Run) -> bool {
         let is_same = |violation: &RunViolation| {
             violation.promise == self.violation.promise
-                && violation.excuse.is_some() == self.violation.excuse.is_some()
+                && violation.violated_assumption.is_some() == self.violation.violated_assumption.is_some()
         };
         run.violations.iter().any(is_same)
     }
@@ -142,15 +144,15 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Zoo;
+    use crate::Catalogue;
 
     fn target(what: &str) -> Target {
         let alone = ["servers=1".into(), "observers=0".into()];
-        Target::resolve(&Zoo::default(), what, None, &alone).expect("it is there")
+        Target::resolve(&Catalogue::default(), what, None, &alone).expect("it is there")
     }
 
     fn found(target: &Target, seed: u64, promise: &str, many: u32, jobs: usize) -> NoReturn {
-        let run = zk_world::run(&target.trial, &target.scenario, seed, &RunOptions::default());
+        let run = zk_simulator::run(&target.trial, &target.scenario, seed, &RunOptions::default());
         let violation =
             run.violations.iter().find(|violation| violation.promise == promise).expect("it breaks");
         let redraws = Redraws { many, jobs };
@@ -185,7 +187,7 @@ mod tests {
     #[test]
     fn a_search_that_is_stopped_ends_where_it_is() {
         let target = target("lock/simple");
-        let run = zk_world::run(&target.trial, &target.scenario, 10, &RunOptions::default());
+        let run = zk_simulator::run(&target.trial, &target.scenario, 10, &RunOptions::default());
         let asked = std::cell::Cell::new(0);
         let is_stopped = || asked.replace(asked.get() + 1) == 2;
         let redraws = Redraws { many: 20, jobs: 1 };
@@ -197,7 +199,12 @@ mod tests {
     #[test]
     fn a_break_that_is_owed_is_another_than_one_that_is_not() {
         let target = target("lock");
-        let violation = |excuse| RunViolation { promise: "fifo", at_ns: 1, what: String::new(), excuse };
+        let violation = |violated_assumption| RunViolation {
+            promise: "fifo",
+            at_ns: 1,
+            what: String::new(),
+            violated_assumption,
+        };
         let gone = Some(zk_trials::promise::Assumption::NoActionAfterSessionEnd);
         let breaks = |sought, found| {
             let (run, sought) =
@@ -221,13 +228,13 @@ mod tests {
         let target = target("lock/java");
         let run = |seed, stop_at| {
             let options = RunOptions { stop_at, ..RunOptions::default() };
-            zk_world::run(&target.trial, &target.scenario, seed, &options)
+            zk_simulator::run(&target.trial, &target.scenario, seed, &options)
         };
         let mut shorter = 0;
         for seed in 0..30 {
             let whole = run(seed, None);
             for violation in &whole.violations {
-                let stopped = run(seed, Some((violation.promise, violation.excuse.is_some())));
+                let stopped = run(seed, Some((violation.promise, violation.violated_assumption.is_some())));
                 assert!(stopped.violations.contains(violation), "seed {seed}: {violation:?}");
                 shorter += u32::from(stopped.steps < whole.steps);
             }
@@ -242,7 +249,7 @@ mod tests {
         for seed in 0..10 {
             let run = |redraw| {
                 let options = RunOptions { redraw, ..RunOptions::default() };
-                zk_world::run(&target.trial, &target.scenario, seed, &options)
+                zk_simulator::run(&target.trial, &target.scenario, seed, &options)
             };
             let plain = run(None);
             let last = run(Some(Redraw { after: plain.steps, with: 1 }));

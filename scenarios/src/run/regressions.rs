@@ -4,13 +4,13 @@ use super::failed::caught;
 use super::program::is_program;
 use super::replay::why;
 use super::{Target, read_scenario};
-use crate::zoo::is_file;
-use crate::{BadInput, Zoo};
+use crate::catalogue::is_file;
+use crate::{BadInput, Catalogue};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use zk_reports::{Failure, Regression};
-use zk_world::{RunOptions, Scenario};
+use zk_simulator::{RunOptions, Scenario};
 
 /// The directory of cases, beside a scenario file or a program, and for all else where the command is called.
 const DIR: &str = "zoocheck-regressions";
@@ -42,7 +42,7 @@ pub(crate) fn no_case(file: &Path) {
 
 /// Reads the cases of a target's recipe, in the order of their names. Those of recipes that nobody knows are named on
 /// stderr: they are never tried.
-pub(crate) fn cases(zoo: &Zoo, target: &Target) -> Result<Vec<Target>, BadInput> {
+pub(crate) fn cases(catalogue: &Catalogue, target: &Target) -> Result<Vec<Target>, BadInput> {
     let dir = dir(target);
     let shown = dir.display();
     let bad = |error| BadInput::new(format!("{shown}: cannot read the directory of cases: {error}"));
@@ -68,7 +68,7 @@ pub(crate) fn cases(zoo: &Zoo, target: &Target) -> Result<Vec<Target>, BadInput>
         let recipe = &scenario.recipe;
         if is_of(&scenario, target) {
             cases.push(target.case(file, scenario));
-        } else if !is_program(recipe) && zoo.find(recipe).is_err() {
+        } else if !is_program(recipe) && catalogue.find(recipe).is_err() {
             // Nobody to tell is no reason to stop.
             let _ = writeln!(std::io::stderr(), "zoocheck: {file}: not tried: there is no recipe '{recipe}'");
         }
@@ -87,8 +87,8 @@ fn is_of(case: &Scenario, target: &Target) -> bool {
 pub(crate) fn tried(case: &Target) -> Result<Regression, BadInput> {
     let one = case.scenario.run.as_ref().expect("no other is a case");
     let options = RunOptions { trace: true, ..RunOptions::default() };
-    let run = caught(one.seed, || zk_world::run(&case.trial, &case.scenario, one.seed, &options))?;
-    let owed = || run.violations.iter().filter(|violation| violation.excuse.is_none());
+    let run = caught(one.seed, || zk_simulator::run(&case.trial, &case.scenario, one.seed, &options))?;
+    let owed = || run.violations.iter().filter(|violation| violation.violated_assumption.is_none());
     let found = owed().find(|violation| violation.promise == one.breaks).or_else(|| owed().next());
     let broken = found.map(|violation| Failure {
         seed: run.seed,
@@ -100,6 +100,7 @@ pub(crate) fn tried(case: &Target) -> Result<Regression, BadInput> {
         cause: why(&run, violation.promise),
         diagram: None,
     });
-    let astray = run.astray.as_ref().map(|astray| format!("the world cannot take {astray}"));
-    Ok(Regression { file: case.what.clone(), breaks: one.breaks.clone(), broken, astray })
+    let replay_error =
+        run.replay_error.as_ref().map(|replay_error| format!("the simulator cannot take {replay_error}"));
+    Ok(Regression { file: case.what.clone(), breaks: one.breaks.clone(), broken, replay_error })
 }

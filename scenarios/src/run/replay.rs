@@ -5,13 +5,13 @@ use super::tally::Tally;
 use super::timeline::{moment_of, told};
 use super::{Target, caught};
 use crate::bad_input::did_you_mean;
+use crate::catalogue::{assumption, catalogued};
 use crate::story::Line;
-use crate::zoo::{assumption, catalogued};
 use crate::{BadInput, draw, story};
 use zk_reports::{
     Answer, Cause, Diagram, Mark, NoReturn, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport, seconds,
 };
-use zk_world::{Run, RunOptions, RunViolation};
+use zk_simulator::{Run, RunOptions, RunViolation};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
 pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
@@ -69,7 +69,7 @@ fn is_known(target: &Target, run: &Run, promise: Option<&str>) -> Result<(), Bad
 fn first_break<'a>(run: &'a Run, promise: Option<&str>) -> Option<&'a RunViolation> {
     let mut asked =
         run.violations.iter().filter(|violation| promise.is_none_or(|name| violation.promise == name));
-    asked.clone().find(|violation| violation.excuse.is_none()).or_else(|| asked.next())
+    asked.clone().find(|violation| violation.violated_assumption.is_none()).or_else(|| asked.next())
 }
 
 /// Runs a seed with its trace, and in the order that is given, if it can be taken.
@@ -105,7 +105,7 @@ pub(crate) fn replay_drawn(
     let until = first_break(&run, promise).map_or(run.virtual_ns, |violation| violation.at_ns);
     let no_return = lost(target, &run, promise, redraws, &|| false)?;
     let cause = cause(&run, &told(&run), promise).map(|cause| Cause { no_return, ..cause });
-    let diagram = draw::world::diagram(&target.scenario, &run, cause.as_ref(), until);
+    let diagram = draw::simulation::diagram(&target.scenario, &run, cause.as_ref(), until);
     Ok((report(target, run, false, promise).answer, diagram))
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn drawn(target: &Target, jobs: usize, report: &mut SweepReport, is_s
             return None;
         }
         let cause = why(&run, &failure.promise).map(|cause| Cause { no_return, ..cause });
-        Some(draw::world::diagram(&target.scenario, &run, cause.as_ref(), failure.virtual_ns))
+        Some(draw::simulation::diagram(&target.scenario, &run, cause.as_ref(), failure.virtual_ns))
     });
 }
 
@@ -140,7 +140,7 @@ pub(super) fn why(run: &Run, promise: &str) -> Option<Cause> {
 /// Why the first promise was broken, or the one that is asked about.
 fn cause(run: &Run, lines: &[Line], promise: Option<&str>) -> Option<Cause> {
     let violation = first_break(run, promise)?;
-    let mark = if violation.excuse.is_some() { Mark::Expected } else { Mark::Broken };
+    let mark = if violation.violated_assumption.is_some() { Mark::Expected } else { Mark::Broken };
     let name = format!("{}: ", violation.promise);
     let broken = lines.iter().position(|line| line.mark == mark && line.what.starts_with(&name))?;
     let story::cause::Cause { why, lines: matter } = story::cause::cause(lines, broken, &seconds);
@@ -150,7 +150,7 @@ fn cause(run: &Run, lines: &[Line], promise: Option<&str>) -> Option<Cause> {
 
 fn traced(target: &Target, seed: u64, options: RunOptions) -> Result<Run, BadInput> {
     let options = RunOptions { trace: true, ..options };
-    caught(seed, || zk_world::run(&target.trial, &target.scenario, seed, &options))
+    caught(seed, || zk_simulator::run(&target.trial, &target.scenario, seed, &options))
 }
 
 fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> ReplayReport {
@@ -164,7 +164,7 @@ fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> Repl
         promise: violation.promise.into(),
         virtual_ns: violation.at_ns,
         what: violation.what.clone(),
-        expected: violation.excuse.map(|excuse| assumption(excuse).into()),
+        expected: violation.violated_assumption.map(|violated| assumption(violated).into()),
     });
     ReplayReport {
         schema: REPLAY_SCHEMA.into(),
@@ -176,7 +176,7 @@ fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> Repl
         seed: run.seed,
         answer: match Answer::of(&promises, &invariants) {
             // It is no run to its end.
-            Answer::Held if run.astray.is_some() => Answer::Undecided,
+            Answer::Held if run.replay_error.is_some() => Answer::Undecided,
             answer => answer,
         },
         digest: run.digest,
@@ -196,11 +196,12 @@ fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> Repl
 /// The scenario's; and of one run from a file, whether it is what it was.
 fn facts(target: &Target, run: &Run) -> Vec<String> {
     let mut facts = target.facts();
-    if let Some(astray) = &run.astray {
-        facts.push(format!("The world cannot take {astray}"));
+    if let Some(replay_error) = &run.replay_error {
+        facts.push(format!("The simulator cannot take {replay_error}"));
     }
     if let Some(one) = &target.scenario.run {
-        let breaks = run.violations.iter().any(|v| v.excuse.is_none() && v.promise == one.breaks);
+        let breaks =
+            run.violations.iter().any(|v| v.violated_assumption.is_none() && v.promise == one.breaks);
         let same = format!("{:016x}", run.digest) == one.digest;
         facts.push(match (breaks, same) {
             (true, true) => format!("{} breaks: the same run, to the byte", one.breaks),
@@ -214,17 +215,22 @@ fn facts(target: &Target, run: &Run) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Zoo;
+    use crate::Catalogue;
     use std::collections::BTreeMap;
     use zk_reports::Verdict;
 
     #[test]
     fn a_replay_in_which_only_an_invariant_broke_is_broken() {
-        let zoo = Zoo::default();
-        let target = Target::resolve(&zoo, zoo.trials()[0].about.name, None, &[]).expect("it is there");
+        let catalogue = Catalogue::default();
+        let target =
+            Target::resolve(&catalogue, catalogue.trials()[0].about.name, None, &[]).expect("it is there");
         let names = target.trial.owed().into_iter().map(|promise| (promise.name(), 1));
-        let violation =
-            RunViolation { promise: "no-panic", at_ns: 5, what: "p0 panics".into(), excuse: None };
+        let violation = RunViolation {
+            promise: "no-panic",
+            at_ns: 5,
+            what: "p0 panics".into(),
+            violated_assumption: None,
+        };
         let run = Run {
             seed: 7,
             digest: 1,
@@ -233,7 +239,7 @@ mod tests {
             steps: 0,
             deviations: 0,
             disk_ops: 0,
-            astray: None,
+            replay_error: None,
             ordered: Vec::new(),
             redrawn: None,
             visible: Vec::new(),

@@ -1,4 +1,5 @@
-//! Clients that ask everything there is to ask, several things at once: what recipes do not ask must be watched as well.
+//! Clients that ask everything there is to ask, several things at once: what recipes do not ask must keep the
+//! invariants as well.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use zk_api::{
 };
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
-use zk_trials::trial::{Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Role, Trial};
 
 /// How it is called in a scenario and on the command line.
 pub(crate) const NAME: &str = "requests";
@@ -23,7 +24,7 @@ const AT_ONCE: u64 = 30;
 /// Who knows this password: `ann:one`.
 const ANN: &str = "ann:grDcJ7OS1jCu/cG2TyJHw/I9L8o=";
 
-/// See the module. It promises nothing: what is always watched is what it is for.
+/// See the module. It promises nothing: the invariants are what it is for.
 pub(crate) fn requests() -> Trial {
     Trial::new(NAME, asks)
         .summary("Clients that ask everything there is to ask.")
@@ -33,13 +34,13 @@ pub(crate) fn requests() -> Trial {
         .opts_out(&zk_trials::promises::STANDARD)
 }
 
-async fn asks(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+async fn asks(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
     // Hash seeds are a function of the run's seed, and differ from one life to the next.
-    let mut dice = Dice(RandomState::new().hash_one(part.me.process));
+    let mut dice = Dice(RandomState::new().hash_one(role.me.process));
     if dice.roll(2) == 0 {
         zk.submit(auth("ann:one")).await.ok();
     }
-    for _ in 0..u32::from(part.rounds) * TURNS {
+    for _ in 0..u32::from(role.rounds) * TURNS {
         let is_over = match dice.roll(24) {
             0 => own_many(&zk, &mut dice).await,
             _ => ask(&zk, &probe, &mut dice).await,

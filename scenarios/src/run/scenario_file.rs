@@ -5,7 +5,7 @@ use crate::bad_input::did_you_mean;
 use serde::Deserialize;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
-use zk_world::{Scenario, ScenarioError};
+use zk_simulator::{Scenario, ScenarioError};
 
 /// Reads a scenario from a file; an error says in which line.
 pub(crate) fn read_scenario(file: &str) -> Result<Scenario, BadInput> {
@@ -226,7 +226,7 @@ fn keys_of(table: &toml::Table, prefix: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_world::SyncRule;
+    use zk_simulator::SyncRule;
 
     fn error(text: &str) -> String {
         parse("x.toml", text).expect_err(text).to_string()

@@ -5,14 +5,14 @@ use super::build::build;
 use super::scenario_file;
 use super::target::plural_of;
 use crate::BadInput;
-use crate::zoo::{is_file, shell_word};
+use crate::catalogue::{is_file, shell_word};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zk_reports::prepare_file;
+use zk_simulator::{Fault, Faults, OneRun, Recorded, Run, RunOptions, Scenario, Schedule, TimedFault};
 use zk_trials::trial::Trial;
-use zk_world::{Fault, Faults, OneRun, Recorded, Run, RunOptions, Scenario, Schedule, TimedFault};
 
 /// How long to go on.
 #[derive(Clone, Debug)]
@@ -55,8 +55,8 @@ pub(crate) fn shrink(
         None => Schedule::draw(&target.scenario, seed),
     };
     let faults_before = schedule.faults.len();
-    let run = zk_world::run(&target.trial, &target.scenario, seed, &RunOptions::default());
-    let owed = || run.violations.iter().filter(|violation| violation.excuse.is_none());
+    let run = zk_simulator::run(&target.trial, &target.scenario, seed, &RunOptions::default());
+    let owed = || run.violations.iter().filter(|violation| violation.violated_assumption.is_none());
     let found = match promise {
         Some(name) => owed().find(|violation| violation.promise == name),
         // What it is known for says more than what comes of that.
@@ -88,7 +88,7 @@ pub(crate) fn shrink(
         build: String::new(),
         schedule,
         choices: target.scenario.run.as_ref().map(|one| one.choices.clone()).unwrap_or_default(),
-        course: None,
+        script: None,
     };
     let scenario = Scenario { run: Some(one), faults: Faults::none(), ..target.scenario.clone() };
     let mut shrinker = Shrinker {
@@ -106,10 +106,12 @@ pub(crate) fn shrink(
     let one = scenario.run.as_mut().expect("it was given one");
     let seed = one.seed;
     let options = RunOptions { record_choices: true, ..RunOptions::default() };
-    let run = zk_world::run(&target.trial, &scenario, seed, &options);
+    let run = zk_simulator::run(&target.trial, &scenario, seed, &options);
     let one = scenario.run.as_mut().expect("it was given one");
-    let broken =
-        run.violations.iter().find(|violation| violation.excuse.is_none() && violation.promise == one.breaks);
+    let broken = run
+        .violations
+        .iter()
+        .find(|violation| violation.violated_assumption.is_none() && violation.promise == one.breaks);
     one.what = broken.expect("nothing else was kept").what.clone();
     one.digest = format!("{:016x}", run.digest);
     one.build = build();
@@ -121,7 +123,7 @@ pub(crate) fn shrink(
 /// Fails if nothing smaller could come of a run, or no file could hold it.
 fn can_be_shrunk(target: &Target, seed: u64) -> Result<(), BadInput> {
     let what = &target.what;
-    if target.scenario.run.as_ref().is_some_and(|one| one.course.is_some()) {
+    if target.scenario.run.as_ref().is_some_and(|one| one.script.is_some()) {
         return Err(BadInput::new(format!(
             "{what}: a model's counterexample is the shortest there is already"
         )));
@@ -211,8 +213,9 @@ impl Shrinker<'_> {
         }
         self.tries += 1;
         let one = candidate.run.as_ref().expect("it is the best one's");
-        let run = zk_world::run(self.trial, &candidate, one.seed, &RunOptions::default());
-        let broken = |v: &zk_world::RunViolation| v.excuse.is_none() && v.promise == one.breaks;
+        let run = zk_simulator::run(self.trial, &candidate, one.seed, &RunOptions::default());
+        let broken =
+            |v: &zk_simulator::RunViolation| v.violated_assumption.is_none() && v.promise == one.breaks;
         let kept = run.violations.iter().any(broken);
         if kept {
             self.best = candidate;
@@ -342,8 +345,8 @@ fn without_client(timed: &TimedFault, gone: u16) -> Option<TimedFault> {
         | Fault::AdminDelete { client, .. }
         | Fault::AdminWrite { client, .. } => client,
         Fault::ClockSkew { node, .. } | Fault::ClockJump { node, .. } => match node {
-            zk_world::schedule::Node::Client(client) => client,
-            zk_world::schedule::Node::Server(_) => return Some(timed),
+            zk_simulator::schedule::Node::Client(client) => client,
+            zk_simulator::schedule::Node::Server(_) => return Some(timed),
         },
         Fault::ServerCrash { .. }
         | Fault::SlowSync { .. }
@@ -437,7 +440,7 @@ pub(crate) fn to_file(scenario: &Scenario, made_by: &str, replay: &str) -> Strin
     // Limits of what seeds draw; nothing is drawn here.
     table.remove("faults");
     let one_table = table.get_mut("run").and_then(toml::Value::as_table_mut).expect("a run is a table");
-    if one.schedule.faults.is_empty() && one.course.is_some() {
+    if one.schedule.faults.is_empty() && one.script.is_some() {
         one_table.remove("schedule");
     }
     let body = toml::to_string_pretty(&table).expect("a table can be written");
@@ -535,11 +538,11 @@ mod tests {
 
     #[test]
     fn of_what_is_left_no_fault_can_be_left_out() {
-        let zoo = crate::Zoo::default();
+        let catalogue = crate::Catalogue::default();
         let effort = Effort { tries: 20_000, time_limit: Duration::from_secs(3600), stop: Arc::default() };
         let mut faults_left = 0;
         for (variant, seed) in [("lock/no-recheck", 0), ("barrier/no-recheck", 5), ("queue/lost-delete", 0)] {
-            let target = Target::resolve(&zoo, variant, None, &[]).expect(variant);
+            let target = Target::resolve(&catalogue, variant, None, &[]).expect(variant);
             let shrunk = shrink(&target, seed, None, effort.clone(), &mut |_, _| ()).expect(variant);
             assert!(shrunk.done, "{variant}");
             let one = shrunk.scenario.run.clone().expect("one run");
@@ -547,8 +550,10 @@ mod tests {
             for nth in 0..one.schedule.faults.len() {
                 let mut fewer = shrunk.scenario.clone();
                 fewer.run.as_mut().expect("one run").schedule.faults.remove(nth);
-                let run = zk_world::run(&target.trial, &fewer, one.seed, &RunOptions::default());
-                let breaks = |it: &zk_world::RunViolation| it.excuse.is_none() && it.promise == one.breaks;
+                let run = zk_simulator::run(&target.trial, &fewer, one.seed, &RunOptions::default());
+                let breaks = |it: &zk_simulator::RunViolation| {
+                    it.violated_assumption.is_none() && it.promise == one.breaks
+                };
                 assert!(!run.violations.iter().any(breaks), "{variant}: without fault {nth}");
             }
         }

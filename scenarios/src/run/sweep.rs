@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 use zk_reports::SweepReport;
-use zk_world::{Run, RunOptions};
+use zk_simulator::{Run, RunOptions};
 
-/// Runs a seed, with its trace or without. All that a sweep needs of the world.
+/// Runs a seed, with its trace or without. All that a sweep needs of the simulator.
 type One<'a> = &'a (dyn Fn(u64, bool) -> Run + Sync);
 
 /// A run, and whether it was the same when it was run again: `None` if it was run once.
@@ -77,7 +77,7 @@ pub(crate) fn sweep_with(
     let one = |seed: u64, trace: bool| {
         tracing::info!("seed {seed}");
         let options = RunOptions { trace, log: how.log, ..RunOptions::default() };
-        zk_world::run(&target.trial, &target.scenario, seed, &options)
+        zk_simulator::run(&target.trial, &target.scenario, seed, &options)
     };
     sweep_over(target, seeds, how, &one, each)
 }
@@ -85,7 +85,7 @@ pub(crate) fn sweep_with(
 /// The report of a sweep before its first seed.
 pub(crate) fn asked(target: &Target, seeds: &SeedRange, until_covered: Option<u64>) -> SweepReport {
     let covered = until_covered.map(|quiet| Covered::new(quiet, seeds.ends().1));
-    Part { target, seeds, before: None, tally: Tally::default() }.report(covered.as_ref(), false)
+    PartialSweep { target, seeds, before: None, tally: Tally::default() }.report(covered.as_ref(), false)
 }
 
 fn sweep_over(
@@ -97,42 +97,42 @@ fn sweep_over(
 ) -> Result<SweepReport, BadInput> {
     let began = Instant::now();
     let (first, end) = seeds.ends();
-    let mut part = Part { target, seeds, before: how.before.as_ref(), tally: Tally::default() };
-    let skip = part.done();
+    let mut partial = PartialSweep { target, seeds, before: how.before.as_ref(), tally: Tally::default() };
+    let skip = partial.done();
     let mut covered = how.until_covered.map(|quiet| Covered::new(quiet, end));
-    if let Some(before) = part.before {
+    if let Some(before) = partial.before {
         covered = covered.map(|covered| covered.after(before));
     }
     let mut is_covered = false;
     run_seeds(seeds, skip, how.jobs, one, &mut |outcome| {
-        part.tally.add(target, &outcome.run);
+        partial.tally.add(target, &outcome.run);
         if let Some(again) = outcome.again {
-            part.tally.compared(target, &outcome.run, again.err());
+            partial.tally.compared(target, &outcome.run, again.err());
         }
         is_covered = covered.as_mut().is_some_and(|covered| covered.add(first, &outcome.run));
         if is_covered {
             return ControlFlow::Break(());
         }
-        let report = || part.report(covered.as_ref(), false);
-        each(&SoFar { done: part.done(), broken: part.tally.broken_seeds(), report: &report })
+        let report = || partial.report(covered.as_ref(), false);
+        each(&SoFar { done: partial.done(), broken: partial.tally.broken_seeds(), report: &report })
     })
     .map_err(|Failed { seed, why }| {
         BadInput::new(format!("seed {seed}: {why}; see {}", target.replay_command(seed, None)))
     })?;
-    let mut report = part.report(covered.as_ref(), is_covered);
+    let mut report = partial.report(covered.as_ref(), is_covered);
     report.wall_seconds = Some(began.elapsed().as_secs_f64());
     Ok(report)
 }
 
-/// What was run of a sweep: a former part, and this one.
-struct Part<'a> {
+/// A sweep as far as it was run: formerly, and this time.
+struct PartialSweep<'a> {
     target: &'a Target,
     seeds: &'a SeedRange,
     before: Option<&'a SweepReport>,
     tally: Tally,
 }
 
-impl Part<'_> {
+impl PartialSweep<'_> {
     fn done(&self) -> u64 {
         self.before.map_or(0, |before| before.seeds.count) + self.tally.runs()
     }

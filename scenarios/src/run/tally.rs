@@ -2,12 +2,12 @@
 
 use super::Target;
 use super::build::build;
-use crate::zoo::{assumption, catalogued};
+use crate::catalogue::{assumption, catalogued};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_reports::{
     Confidence, Failure, HerdPoint, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Verdict,
 };
-use zk_world::{Herd, Run, RunViolation};
+use zk_simulator::{Herd, Run, RunViolation};
 
 /// The invariant that only a sweep can watch.
 pub(super) const DETERMINISM: &str = "determinism";
@@ -60,22 +60,23 @@ impl Tally {
             all.woken += herd.woken;
             all.most = all.most.max(herd.most);
         }
-        // A promise counts once a seed, owed and excused apart.
+        // A promise counts once a seed, owed and expected apart.
         let mut counted = BTreeSet::new();
         for violation in &run.violations {
-            if counted.insert((violation.promise, violation.excuse.is_some())) {
+            if counted.insert((violation.promise, violation.violated_assumption.is_some())) {
                 self.violation(failure(target, run, violation), violation);
             }
         }
-        self.broken_seeds += u64::from(run.violations.iter().any(|violation| violation.excuse.is_none()));
+        self.broken_seeds +=
+            u64::from(run.violations.iter().any(|violation| violation.violated_assumption.is_none()));
     }
 
     fn violation(&mut self, failure: Failure, violation: &RunViolation) {
         let entry = self.entry(violation.promise);
-        match violation.excuse {
-            Some(excuse) => {
+        match violation.violated_assumption {
+            Some(violated_assumption) => {
                 entry.expected += 1;
-                entry.assumptions.insert(assumption(excuse));
+                entry.assumptions.insert(assumption(violated_assumption));
                 entry.first_expected.get_or_insert(failure);
             }
             None => {
@@ -96,7 +97,7 @@ impl Tally {
             entry.broken += 1;
             let broken = entry.broken;
             let at_ns = run.virtual_ns;
-            let violation = RunViolation { promise: DETERMINISM, at_ns, what, excuse: None };
+            let violation = RunViolation { promise: DETERMINISM, at_ns, what, violated_assumption: None };
             if broken <= SweepReport::KEPT as u64 {
                 self.failures.push(failure(target, run, &violation));
             }
@@ -162,7 +163,7 @@ impl Tally {
         let about = target.trial.about;
         let (promises, invariants) = self.results(target);
         // What no seed reached is there as well.
-        for case in zk_world::cases(&target.scenario) {
+        for case in zk_simulator::cases(&target.scenario) {
             self.sometimes.entry(case).or_default();
         }
         let mut report = SweepReport {

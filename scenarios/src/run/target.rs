@@ -1,11 +1,11 @@
 //! What is to be run.
 
 use super::program::{is_program, program, says_itself};
-use crate::zoo::{is_file, shell_word};
-use crate::{BadInput, Zoo};
+use crate::catalogue::{is_file, shell_word};
+use crate::{BadInput, Catalogue};
 use std::sync::Arc;
+use zk_simulator::{Scenario, SyncRule};
 use zk_trials::trial::Trial;
-use zk_world::{Scenario, SyncRule};
 
 /// What is to be run, and how it was asked for.
 pub(crate) struct Target {
@@ -37,18 +37,18 @@ pub(crate) struct Asked {
 impl Target {
     /// From WHAT, the file whose scenario a recipe is run in, and other values for the scenario's keys.
     pub(crate) fn resolve(
-        zoo: &Zoo,
+        catalogue: &Catalogue,
         what: &str,
         file: Option<&str>,
         set: &[String],
     ) -> Result<Target, BadInput> {
         let asked = Asked { file: file.map(String::from), set: set.to_vec(), promises: Vec::new() };
-        Target::asked(zoo, what, asked)
+        Target::asked(catalogue, what, asked)
     }
 
     /// From a command line.
-    pub(crate) fn asked(zoo: &Zoo, what: &str, asked: Asked) -> Result<Target, BadInput> {
-        let find = |name: &str| find(zoo, name, &asked.promises);
+    pub(crate) fn asked(catalogue: &Catalogue, what: &str, asked: Asked) -> Result<Target, BadInput> {
+        let find = |name: &str| find(catalogue, name, &asked.promises);
         let in_file = |error| BadInput::new(format!("{what}: recipe: {error}"));
         let (mut trial, mut scenario) = match (is_file(what), &asked.file) {
             (true, None) => {
@@ -78,9 +78,9 @@ impl Target {
     }
 
     /// From a scenario that somebody made.
-    pub(crate) fn of_scenario(zoo: &Zoo, scenario: &Scenario) -> Result<Target, BadInput> {
+    pub(crate) fn of_scenario(catalogue: &Catalogue, scenario: &Scenario) -> Result<Target, BadInput> {
         scenario.validate().map_err(BadInput::new)?;
-        let trial = find(zoo, &scenario.recipe, &[])?;
+        let trial = find(catalogue, &scenario.recipe, &[])?;
         let what = scenario.recipe.clone();
         Ok(Target { what, trial, scenario: scenario.clone(), asked: How::Library })
     }
@@ -131,7 +131,7 @@ impl Target {
 
     /// What shows a seed again, and how it broke that promise.
     pub(crate) fn replay_command(&self, seed: u64, promise: Option<&str>) -> String {
-        let words = self.words(&crate::zoo::program(), "replay", seed);
+        let words = self.words(&crate::catalogue::program(), "replay", seed);
         match (&self.asked, promise) {
             (How::Command(_), Some(promise)) => format!("{words} --promise {}", shell_word(promise)),
             (How::Library, _) | (_, None) => words,
@@ -141,7 +141,7 @@ impl Target {
     /// What does something with a seed.
     pub(crate) fn words(&self, program: &str, command: &str, seed: u64) -> String {
         let How::Command(Asked { file, set, promises }) = &self.asked else {
-            return format!("Zoo::{command}(&scenario, {seed})");
+            return format!("Catalogue::{command}(&scenario, {seed})");
         };
         let mut words = vec![command.into(), self.what.clone()];
         if self.scenario.run.is_none() {
@@ -228,14 +228,14 @@ pub(super) fn plural_of(n: usize, one: &str) -> String {
 }
 
 /// A trial, or what watches servers alone: that is no recipe, and promises nothing.
-fn find(zoo: &Zoo, name: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
+fn find(catalogue: &Catalogue, name: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
     if is_program(name) {
         return program(name, promises);
     }
     if let Some(owed) = promises.first() {
         return Err(says_itself(name, owed));
     }
-    match zoo.find(name) {
+    match catalogue.find(name) {
         Err(_) if name == super::requests::NAME => Ok(Arc::new(super::requests())),
         found => found,
     }
@@ -266,10 +266,10 @@ mod tests {
 
     #[test]
     fn the_replay_command_has_everything_that_makes_the_run() {
-        let zoo = Zoo::default();
-        let name = zoo.trials()[0].about.name;
+        let catalogue = Catalogue::default();
+        let name = catalogue.trials()[0].about.name;
         let set = ["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
-        let command = Target::resolve(&zoo, name, None, &set)
+        let command = Target::resolve(&catalogue, name, None, &set)
             .expect("it is there")
             .replay_command(41, Some("exclusion"));
         let expected = format!(

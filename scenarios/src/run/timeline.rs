@@ -3,15 +3,15 @@
 mod calls;
 mod faults;
 
-use crate::draw::world::paths_of_moment;
+use crate::draw::simulation::paths_of_moment;
 use crate::story::{Deed, Line, Told};
 use calls::{Calls, calls};
 use std::collections::BTreeMap;
 use zk_api::{EventType, KeeperState, SessionId};
 use zk_reports::{Mark, Moment};
-use zk_trials::event::{ActorId, End, Event, Fact, Resource};
-use zk_world::timeline::{Happening, Moment as Happened, Place};
-use zk_world::{Run, RunViolation};
+use zk_simulator::timeline::{Moment as Happened, Place, TimelineEvent};
+use zk_simulator::{Run, RunViolation};
+use zk_trials::event::{ActorId, End, Event, GroundTruth, Resource};
 
 /// Where something happens that happens at no process.
 const NOBODY: &str = "--";
@@ -75,8 +75,8 @@ pub(crate) fn lines(run: &Run) -> Vec<Line> {
 pub(super) fn sentences<'a>(events: impl Iterator<Item = &'a (u64, Event)>) -> Vec<String> {
     let moment = |(at_ns, event): &(u64, Event)| {
         let (place, what) = match event {
-            Event::Says { actor, what } => (Place::Client(*actor), Happening::Says(what.clone())),
-            Event::Is(fact) => (Place::World, Happening::Is(fact.clone())),
+            Event::Observed { actor, what } => (Place::Client(*actor), TimelineEvent::Observed(what.clone())),
+            Event::Is(truth) => (Place::Simulation, TimelineEvent::Is(truth.clone())),
         };
         Happened { at_ns: *at_ns, place, what }
     };
@@ -112,7 +112,7 @@ impl Teller {
         let what = violation.what.lines().map(str::trim).collect::<Vec<_>>().join("; ");
         self.about.clear();
         self.deeds.clear();
-        let mark = if violation.excuse.is_some() { Mark::Expected } else { Mark::Broken };
+        let mark = if violation.violated_assumption.is_some() { Mark::Expected } else { Mark::Broken };
         self.add(violation.at_ns, NOBODY, mark, format!("{}: {what}", violation.promise));
     }
 
@@ -121,21 +121,23 @@ impl Teller {
         let at_ns = moment.at_ns;
         self.about = paths_of_moment(moment);
         let event = match (&moment.what, moment.place) {
-            (Happening::Is(fact), _) => Some(Event::Is(fact.clone())),
-            (Happening::Says(what), Place::Client(actor)) => Some(Event::Says { actor, what: what.clone() }),
+            (TimelineEvent::Is(truth), _) => Some(Event::Is(truth.clone())),
+            (TimelineEvent::Observed(what), Place::Client(actor)) => {
+                Some(Event::Observed { actor, what: what.clone() })
+            }
             _ => None,
         };
         self.deeds = event.map(Deed::Event).into_iter().collect();
         let here = match moment.place {
-            Place::World => NOBODY.to_string(),
+            Place::Simulation => NOBODY.to_string(),
             Place::Server(id) => format!("s{id}"),
             Place::Client(actor) => actor.to_string(),
         };
         match &moment.what {
-            Happening::Started { zxid } => {
+            TimelineEvent::Started { zxid } => {
                 self.add(at_ns, here, Mark::Event, format!("starts, with a state up to {zxid}"));
             }
-            Happening::Leads { epoch, last } => {
+            TimelineEvent::Leads { epoch, last } => {
                 self.add(
                     at_ns,
                     here,
@@ -143,76 +145,84 @@ impl Teller {
                     format!("leads epoch {epoch}, with a history up to {last}"),
                 );
             }
-            Happening::Restored { zxid } => {
+            TimelineEvent::Restored { zxid } => {
                 self.add(at_ns, here, Mark::Event, format!("takes over its leader's state up to {zxid}"));
             }
-            Happening::Serves { serves: true } => self.add(at_ns, here, Mark::Event, "serves"),
-            Happening::Serves { serves: false } => {
+            TimelineEvent::Serves { serves: true } => self.add(at_ns, here, Mark::Event, "serves"),
+            TimelineEvent::Serves { serves: false } => {
                 self.add(at_ns, here, Mark::Event, "has no leader, and sends its clients away");
             }
-            Happening::Down => self.add(at_ns, here, Mark::Event, "is down"),
-            Happening::State(state) => {
+            TimelineEvent::Down => self.add(at_ns, here, Mark::Event, "is down"),
+            TimelineEvent::State(state) => {
                 // Whoever has no session that anybody was told of sets the znodes up.
                 let is_told = matches!(moment.place, Place::Client(me) if self.has_session(me));
                 if let Some(what) = said_of_state(*state).filter(|_| is_told) {
                     self.add(at_ns, here, Mark::Event, what);
                 }
             }
-            Happening::Says(observation) => self.add(at_ns, here, Mark::Event, observation.to_string()),
-            Happening::Prints { line } => self.add(at_ns, here, Mark::Event, format!("prints: {line}")),
-            Happening::Is(fact) => {
-                if let Some((who, what)) = self.fact(fact, at_ns, later) {
+            TimelineEvent::Observed(observation) => {
+                self.add(at_ns, here, Mark::Event, observation.to_string())
+            }
+            TimelineEvent::Prints { line } => self.add(at_ns, here, Mark::Event, format!("prints: {line}")),
+            TimelineEvent::Is(truth) => {
+                if let Some((who, what)) = self.truth(truth, at_ns, later) {
                     self.add(at_ns, who, Mark::Event, what);
                 }
             }
-            Happening::Fault(fault) => self.add(at_ns, here, Mark::Fault, faults::sentence(fault)),
-            Happening::Heal => self.add(at_ns, here, Mark::Event, "faults are over, and everything heals"),
+            TimelineEvent::Fault(fault) => self.add(at_ns, here, Mark::Fault, faults::sentence(fault)),
+            TimelineEvent::Heal => {
+                self.add(at_ns, here, Mark::Event, "faults are over, and everything heals")
+            }
             // It is among the violations, with more words.
-            Happening::Broken { .. } => {}
+            TimelineEvent::Broken { .. } => {}
         }
     }
 
     /// Who, and what; `None` for what needs no line.
-    fn fact(&mut self, fact: &Fact, at_ns: u64, later: &[Happened]) -> Option<(String, String)> {
+    fn truth(&mut self, truth: &GroundTruth, at_ns: u64, later: &[Happened]) -> Option<(String, String)> {
         let of_actor = |actor: &ActorId, what: &str| Some((actor.to_string(), what.to_string()));
-        let of_world = |what: String| Some((NOBODY.to_string(), what));
-        match fact {
-            Fact::SessionOpened { session, actor } => {
+        let of_simulation = |what: String| Some((NOBODY.to_string(), what));
+        match truth {
+            GroundTruth::SessionOpened { session, actor } => {
                 self.sessions.insert(*session, *actor);
                 let mut now = later.iter().take_while(|moment| moment.at_ns == at_ns);
-                let connected = Happening::Is(Fact::Connected { actor: *actor });
+                let connected = TimelineEvent::Is(GroundTruth::Connected { actor: *actor });
                 match now.any(|moment| moment.what == connected) {
                     true => of_actor(actor, &format!("is connected, with session {session}")),
-                    false => of_world(format!("session {session} of {actor} is opened")),
+                    false => of_simulation(format!("session {session} of {actor} is opened")),
                 }
             }
-            Fact::Connected { actor } => match self.has_just_told(*actor, at_ns) {
+            GroundTruth::Connected { actor } => match self.has_just_told(*actor, at_ns) {
                 true => None,
                 false => of_actor(actor, "is connected again"),
             },
-            Fact::SessionClosed { session, actor, expired } => {
+            GroundTruth::SessionClosed { session, actor, expired } => {
                 let end = if *expired { "expires" } else { "is closed" };
-                of_world(format!("session {session} of {actor} {end}"))
+                of_simulation(format!("session {session} of {actor} {end}"))
             }
-            Fact::NodeCreated { path, by, .. } => of_world(format!("{} creates {path}", self.name(*by))),
+            GroundTruth::NodeCreated { path, by, .. } => {
+                of_simulation(format!("{} creates {path}", self.name(*by)))
+            }
             // Its creation was told.
-            Fact::NodeWritten { data, .. } if data.bytes().is_empty() => None,
-            Fact::NodeWritten { path, by, data, .. } => {
+            GroundTruth::NodeWritten { data, .. } if data.bytes().is_empty() => None,
+            GroundTruth::NodeWritten { path, by, data, .. } => {
                 let text = String::from_utf8_lossy(data.bytes());
-                of_world(format!("{} writes {:?} to {path}", self.name(*by), text))
+                of_simulation(format!("{} writes {:?} to {path}", self.name(*by), text))
             }
-            Fact::NodeDeleted { path, by, owner, .. } => of_world(self.deleted(path, *by, *owner)),
-            Fact::Fired { woken, .. } if woken.is_empty() => None,
-            Fact::Fired { path, kind, woken } => {
+            GroundTruth::NodeDeleted { path, by, owner, .. } => {
+                of_simulation(self.deleted(path, *by, *owner))
+            }
+            GroundTruth::Fired { woken, .. } if woken.is_empty() => None,
+            GroundTruth::Fired { path, kind, woken } => {
                 let woken: Vec<String> = woken.iter().map(ActorId::to_string).collect();
-                of_world(format!("{} wakes {}", change(*kind, path), woken.join(", ")))
+                of_simulation(format!("{} wakes {}", change(*kind, path), woken.join(", ")))
             }
-            Fact::Disconnected { actor } => of_actor(actor, "learns that its connection is lost"),
-            Fact::LearnsExpiry { actor } => of_actor(actor, "learns that its session is dead"),
-            Fact::Crashed { actor } => of_actor(actor, "crashes"),
-            Fact::Paused { actor } => of_actor(actor, "is paused"),
-            Fact::Resumed { actor } => of_actor(actor, "goes on after its pause"),
-            Fact::Wrote { resource, actor, token, accepted } => {
+            GroundTruth::Disconnected { actor } => of_actor(actor, "learns that its connection is lost"),
+            GroundTruth::LearnsExpiry { actor } => of_actor(actor, "learns that its session is dead"),
+            GroundTruth::Crashed { actor } => of_actor(actor, "crashes"),
+            GroundTruth::Paused { actor } => of_actor(actor, "is paused"),
+            GroundTruth::Resumed { actor } => of_actor(actor, "goes on after its pause"),
+            GroundTruth::Wrote { resource, actor, token, accepted } => {
                 let resource = match resource {
                     Resource::Fenced => "fenced",
                     Resource::FencedShared => "fenced, shared",
@@ -220,12 +230,12 @@ impl Teller {
                 };
                 let token = token.map(|token| format!(" with token {token}")).unwrap_or_default();
                 let refused = if *accepted { "" } else { ", and is refused" };
-                of_world(format!("a write of {actor}{token} reaches the {resource} resource{refused}"))
+                of_simulation(format!("a write of {actor}{token} reaches the {resource} resource{refused}"))
             }
-            Fact::Polls { actor, request } => {
+            GroundTruth::Polls { actor, request } => {
                 of_actor(actor, &format!("polls: asks {request} again and again"))
             }
-            Fact::Finished { actor, end } => of_actor(
+            GroundTruth::Finished { actor, end } => of_actor(
                 actor,
                 match end {
                     End::Done => "has done all it was to do",
@@ -267,7 +277,7 @@ impl Teller {
     }
 }
 
-/// What the facts do not say.
+/// What the ground truth does not say.
 fn said_of_state(state: KeeperState) -> Option<&'static str> {
     match state {
         KeeperState::SyncConnected | KeeperState::Disconnected | KeeperState::Expired => None,

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use zk_serve::{Fault, Loss, RequestKind, Running, SessionInfo, Target, When};
-use zk_world::schedule as world;
-use zk_world::{Scenario, Schedule};
+use zk_simulator::schedule as simulated;
+use zk_simulator::{Scenario, Schedule};
 
 /// Faults and their times, as a seed draws them.
 #[derive(Debug)]
@@ -17,12 +17,12 @@ pub(super) struct Plan {
     pub(super) tick_ms: u32,
     /// How many servers it is for.
     pub(super) servers: u8,
-    faults: Vec<(Duration, Step)>,
+    faults: Vec<(Duration, PlannedFault)>,
 }
 
 /// A fault with the number of the client that it strikes: the sessions that are there, in order of their opening.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum PlannedFault {
     /// Strikes nobody in particular.
     Server(Fault),
     Drop(u16, When, Loss),
@@ -47,7 +47,7 @@ impl Plan {
         let schedule = Schedule::draw(&scenario, seed);
         let faults = schedule.faults.iter().map(|timed| {
             let at = Duration::from_millis(timed.at_ms);
-            (at, Step::new(&timed.fault, latency_ms(&scenario)))
+            (at, PlannedFault::new(&timed.fault, latency_ms(&scenario)))
         });
         let plan = Plan { tick_ms: scenario.tick_ms, servers, faults: faults.collect() };
         plan.tell_what_is_left_out();
@@ -56,8 +56,8 @@ impl Plan {
 
     fn tell_what_is_left_out(&self) {
         let mut left_out: BTreeMap<&str, u32> = BTreeMap::new();
-        for (_, step) in &self.faults {
-            if let Step::Not(name) = step {
+        for (_, planned) in &self.faults {
+            if let PlannedFault::Not(name) = planned {
                 *left_out.entry(name).or_default() += 1;
             }
         }
@@ -70,10 +70,10 @@ impl Plan {
     /// Does each fault at its time.
     pub(super) async fn carry_out(self, running: &Running) {
         let start = Instant::now();
-        for (at, step) in self.faults {
+        for (at, planned) in self.faults {
             sleep_until(start + at).await;
             let sessions = sessions(running).await;
-            let done = match step.fault(&|client| sessions.get(usize::from(client)).copied()) {
+            let done = match planned.fault(&|client| sessions.get(usize::from(client)).copied()) {
                 Ok(Some(fault)) => running.fault(fault).await.map_err(|error| error.to_string()),
                 Ok(None) => Ok(()),
                 Err(problem) => Err(problem),
@@ -99,54 +99,54 @@ fn targets(all: &[SessionInfo]) -> Vec<Target> {
     all.iter().filter_map(|session| serde_json::from_value(session.id.clone().into()).ok()).collect()
 }
 
-impl Step {
-    pub(crate) fn new(fault: &world::Fault, latency_ms: f64) -> Step {
+impl PlannedFault {
+    pub(crate) fn new(fault: &simulated::Fault, latency_ms: f64) -> PlannedFault {
         let delay_ms = |factor: u32| (f64::from(factor) * latency_ms).round() as u64;
         match *fault {
-            world::Fault::ServerCrash { server, down_ms, mid_sync } => {
-                Step::Server(Fault::ServerCrash { server, down_ms, mid_sync })
+            simulated::Fault::ServerCrash { server, down_ms, mid_sync } => {
+                PlannedFault::Server(Fault::ServerCrash { server, down_ms, mid_sync })
             }
-            world::Fault::SlowSync { server, sync_ms, for_ms } => {
-                Step::Server(Fault::SlowSync { server, sync_ms, for_ms })
+            simulated::Fault::SlowSync { server, sync_ms, for_ms } => {
+                PlannedFault::Server(Fault::SlowSync { server, sync_ms, for_ms })
             }
-            world::Fault::ClockJump { node: world::Node::Server(server), by_ms } => {
-                Step::Server(Fault::ClockJump { server, by_ms })
+            simulated::Fault::ClockJump { node: simulated::Node::Server(server), by_ms } => {
+                PlannedFault::Server(Fault::ClockJump { server, by_ms })
             }
-            world::Fault::Drop { client, when, what } => match moment(when) {
-                Some(when) => Step::Drop(client, when, loss(what)),
-                None => Step::Not("drop aimed at what only the recipe knows"),
+            simulated::Fault::Drop { client, when, what } => match moment(when) {
+                Some(when) => PlannedFault::Drop(client, when, loss(what)),
+                None => PlannedFault::Not("drop aimed at what only the recipe knows"),
             },
-            world::Fault::SlowLink { client, factor, for_ms } => {
-                Step::SlowLink(client, delay_ms(factor), for_ms)
+            simulated::Fault::SlowLink { client, factor, for_ms } => {
+                PlannedFault::SlowLink(client, delay_ms(factor), for_ms)
             }
-            world::Fault::Expire { client } => Step::Expire(client),
-            world::Fault::ExpireOwner { reader } => Step::ExpireOwner(reader),
-            world::Fault::ClientCrash { .. } => Step::Not("client-crash"),
-            world::Fault::ClientPause { .. } => Step::Not("client-pause"),
-            world::Fault::ClockSkew { .. } => Step::Not("clock-skew"),
-            world::Fault::LeaderCrash { down_ms, mid_sync } => {
-                Step::Server(Fault::LeaderCrash { down_ms, mid_sync })
+            simulated::Fault::Expire { client } => PlannedFault::Expire(client),
+            simulated::Fault::ExpireOwner { reader } => PlannedFault::ExpireOwner(reader),
+            simulated::Fault::ClientCrash { .. } => PlannedFault::Not("client-crash"),
+            simulated::Fault::ClientPause { .. } => PlannedFault::Not("client-pause"),
+            simulated::Fault::ClockSkew { .. } => PlannedFault::Not("clock-skew"),
+            simulated::Fault::LeaderCrash { down_ms, mid_sync } => {
+                PlannedFault::Server(Fault::LeaderCrash { down_ms, mid_sync })
             }
-            world::Fault::LeaderPause { for_ms } => Step::Server(Fault::LeaderPause { for_ms }),
-            world::Fault::ServerPause { server, for_ms } => {
-                Step::Server(Fault::ServerPause { server, for_ms })
+            simulated::Fault::LeaderPause { for_ms } => PlannedFault::Server(Fault::LeaderPause { for_ms }),
+            simulated::Fault::ServerPause { server, for_ms } => {
+                PlannedFault::Server(Fault::ServerPause { server, for_ms })
             }
-            world::Fault::Partition { ref cut, for_ms } => {
-                Step::Server(Fault::Partition { cut: cut.clone(), for_ms })
+            simulated::Fault::Partition { ref cut, for_ms } => {
+                PlannedFault::Server(Fault::Partition { cut: cut.clone(), for_ms })
             }
-            world::Fault::ServerLag { server, factor, for_ms } => {
-                Step::Server(Fault::ServerLag { server, delay_ms: delay_ms(factor), for_ms })
+            simulated::Fault::ServerLag { server, factor, for_ms } => {
+                PlannedFault::Server(Fault::ServerLag { server, delay_ms: delay_ms(factor), for_ms })
             }
-            world::Fault::LinkBreak { between } => Step::Server(Fault::LinkBreak { between }),
-            world::Fault::ClockJump { node: world::Node::Client(_), .. } => {
-                Step::Not("clock-jump of a client")
+            simulated::Fault::LinkBreak { between } => PlannedFault::Server(Fault::LinkBreak { between }),
+            simulated::Fault::ClockJump { node: simulated::Node::Client(_), .. } => {
+                PlannedFault::Not("clock-jump of a client")
             }
-            world::Fault::DiskRot { .. } | world::Fault::DiskError { .. } | world::Fault::DiskFull { .. } => {
-                Step::Not("fault of a disk")
-            }
-            world::Fault::Stranger { .. } => Step::Not("stranger"),
-            world::Fault::AdminDelete { .. } => Step::Not("admin-delete"),
-            world::Fault::AdminWrite { .. } => Step::Not("admin-write"),
+            simulated::Fault::DiskRot { .. }
+            | simulated::Fault::DiskError { .. }
+            | simulated::Fault::DiskFull { .. } => PlannedFault::Not("fault of a disk"),
+            simulated::Fault::Stranger { .. } => PlannedFault::Not("stranger"),
+            simulated::Fault::AdminDelete { .. } => PlannedFault::Not("admin-delete"),
+            simulated::Fault::AdminWrite { .. } => PlannedFault::Not("admin-write"),
         }
     }
 
@@ -155,38 +155,38 @@ impl Step {
         let session =
             |client: u16| sessions(client).ok_or_else(|| format!("client {client} has no session now"));
         Ok(Some(match self {
-            Step::Server(fault) => fault,
-            Step::Drop(client, when, what) => Fault::Drop { session: session(client)?, when, what },
-            Step::Expire(client) => Fault::Expire { session: session(client)? },
-            Step::ExpireOwner(client) => Fault::ExpireOwner { reader: session(client)? },
-            Step::SlowLink(client, delay_ms, for_ms) => {
+            PlannedFault::Server(fault) => fault,
+            PlannedFault::Drop(client, when, what) => Fault::Drop { session: session(client)?, when, what },
+            PlannedFault::Expire(client) => Fault::Expire { session: session(client)? },
+            PlannedFault::ExpireOwner(client) => Fault::ExpireOwner { reader: session(client)? },
+            PlannedFault::SlowLink(client, delay_ms, for_ms) => {
                 Fault::SlowLink { session: session(client)?, delay_ms, for_ms }
             }
-            Step::Not(_) => return Ok(None),
+            PlannedFault::Not(_) => return Ok(None),
         }))
     }
 }
 
 /// When a drop strikes; `None` where it waits for what only a recipe knows.
-fn moment(when: world::When) -> Option<When> {
+fn moment(when: simulated::When) -> Option<When> {
     match when {
-        world::When::Now => Some(When::Now),
-        world::When::NextRequest(kind) => Some(When::NextRequest(match kind {
-            world::RequestKind::Any => RequestKind::Any,
-            world::RequestKind::Create => RequestKind::Create,
-            world::RequestKind::Delete => RequestKind::Delete,
-            world::RequestKind::Read => RequestKind::Read,
+        simulated::When::Now => Some(When::Now),
+        simulated::When::NextRequest(kind) => Some(When::NextRequest(match kind {
+            simulated::RequestKind::Any => RequestKind::Any,
+            simulated::RequestKind::Create => RequestKind::Create,
+            simulated::RequestKind::Delete => RequestKind::Delete,
+            simulated::RequestKind::Read => RequestKind::Read,
         })),
-        world::When::NextGrant | world::When::NextWork => None,
+        simulated::When::NextGrant | simulated::When::NextWork => None,
     }
 }
 
-pub(crate) fn loss(what: world::Loss) -> Loss {
+pub(crate) fn loss(what: simulated::Loss) -> Loss {
     match what {
-        world::Loss::RequestsLost => Loss::RequestsLost,
-        world::Loss::AnswersLost => Loss::AnswersLost,
-        world::Loss::InFlight { for_ms } => Loss::InFlight { for_ms },
-        world::Loss::Silence => Loss::Silence,
+        simulated::Loss::RequestsLost => Loss::RequestsLost,
+        simulated::Loss::AnswersLost => Loss::AnswersLost,
+        simulated::Loss::InFlight { for_ms } => Loss::InFlight { for_ms },
+        simulated::Loss::Silence => Loss::Silence,
     }
 }
 
@@ -207,75 +207,82 @@ mod tests {
         });
         let sessions = [Target::Session(SessionId::new(5)), Target::Session(SessionId::new(9))];
         assert_eq!(targets(&told), sessions);
-        let step = Step::new(&world::Fault::Expire { client: 1 }, 1.0);
+        let planned = PlannedFault::new(&simulated::Fault::Expire { client: 1 }, 1.0);
         let of = |client| sessions.get(usize::from(client)).copied();
-        assert_eq!(step.fault(&of), Ok(Some(Fault::Expire { session: sessions[1] })));
-        let step = Step::new(&world::Fault::ExpireOwner { reader: 2 }, 1.0);
-        assert_eq!(step.fault(&of), Err("client 2 has no session now".into()));
+        assert_eq!(planned.fault(&of), Ok(Some(Fault::Expire { session: sessions[1] })));
+        let planned = PlannedFault::new(&simulated::Fault::ExpireOwner { reader: 2 }, 1.0);
+        assert_eq!(planned.fault(&of), Err("client 2 has no session now".into()));
     }
 
     #[test]
     fn a_fault_of_a_scenario_is_the_same_fault_of_the_server() {
         let session = Target::Session(SessionId::new(5));
-        let drop = |when, what| world::Fault::Drop { client: 0, when, what };
-        let at_create = world::When::NextRequest(world::RequestKind::Create);
-        let flying = world::Loss::InFlight { for_ms: 7 };
-        let node = world::Node::Server(0);
+        let drop = |when, what| simulated::Fault::Drop { client: 0, when, what };
+        let at_create = simulated::When::NextRequest(simulated::RequestKind::Create);
+        let flying = simulated::Loss::InFlight { for_ms: 7 };
+        let node = simulated::Node::Server(0);
         for (drawn, json) in [
             (
-                world::Fault::ServerCrash { server: 0, down_ms: 5, mid_sync: true },
+                simulated::Fault::ServerCrash { server: 0, down_ms: 5, mid_sync: true },
                 r#"{"server-crash":{"down-ms":5,"mid-sync":true}}"#,
             ),
             (
-                world::Fault::ServerCrash { server: 0, down_ms: 5, mid_sync: false },
+                simulated::Fault::ServerCrash { server: 0, down_ms: 5, mid_sync: false },
                 r#"{"server-crash":{"down-ms":5}}"#,
             ),
             (
-                drop(world::When::Now, world::Loss::RequestsLost),
+                drop(simulated::When::Now, simulated::Loss::RequestsLost),
                 r#"{"drop":{"session":"0x5","what":"requests-lost"}}"#,
             ),
             (
-                drop(at_create, world::Loss::AnswersLost),
+                drop(at_create, simulated::Loss::AnswersLost),
                 r#"{"drop":{"session":"0x5","what":"answers-lost","when":{"next-request":"create"}}}"#,
             ),
             (
-                drop(world::When::Now, flying),
+                drop(simulated::When::Now, flying),
                 r#"{"drop":{"session":"0x5","what":{"in-flight":{"for-ms":7}}}}"#,
             ),
-            (drop(world::When::Now, world::Loss::Silence), r#"{"drop":{"session":"0x5","what":"silence"}}"#),
-            (world::Fault::Expire { client: 0 }, r#"{"expire":{"session":"0x5"}}"#),
-            (world::Fault::ExpireOwner { reader: 0 }, r#"{"expire-owner":{"reader":"0x5"}}"#),
+            (
+                drop(simulated::When::Now, simulated::Loss::Silence),
+                r#"{"drop":{"session":"0x5","what":"silence"}}"#,
+            ),
+            (simulated::Fault::Expire { client: 0 }, r#"{"expire":{"session":"0x5"}}"#),
+            (simulated::Fault::ExpireOwner { reader: 0 }, r#"{"expire-owner":{"reader":"0x5"}}"#),
             // A message that takes 3 ms there takes ten times as long.
             (
-                world::Fault::SlowLink { client: 0, factor: 10, for_ms: 9 },
+                simulated::Fault::SlowLink { client: 0, factor: 10, for_ms: 9 },
                 r#"{"slow-link":{"session":"0x5","delay-ms":30,"for-ms":9}}"#,
             ),
             (
-                world::Fault::SlowSync { server: 0, sync_ms: 8, for_ms: 9 },
+                simulated::Fault::SlowSync { server: 0, sync_ms: 8, for_ms: 9 },
                 r#"{"slow-sync":{"sync-ms":8,"for-ms":9}}"#,
             ),
-            (world::Fault::ClockJump { node, by_ms: -4 }, r#"{"clock-jump":{"by-ms":-4}}"#),
+            (simulated::Fault::ClockJump { node, by_ms: -4 }, r#"{"clock-jump":{"by-ms":-4}}"#),
             (
-                world::Fault::LeaderCrash { down_ms: 5, mid_sync: true },
+                simulated::Fault::LeaderCrash { down_ms: 5, mid_sync: true },
                 r#"{"leader-crash":{"down-ms":5,"mid-sync":true}}"#,
             ),
             (
-                world::Fault::Partition { cut: vec![[0, 1], [2, 0]], for_ms: 9 },
+                simulated::Fault::Partition { cut: vec![[0, 1], [2, 0]], for_ms: 9 },
                 r#"{"partition":{"cut":[[0,1],[2,0]],"for-ms":9}}"#,
             ),
             (
-                world::Fault::ServerPause { server: 2, for_ms: 9 },
+                simulated::Fault::ServerPause { server: 2, for_ms: 9 },
                 r#"{"server-pause":{"server":2,"for-ms":9}}"#,
             ),
-            (world::Fault::LeaderPause { for_ms: 9 }, r#"{"leader-pause":{"for-ms":9}}"#),
+            (simulated::Fault::LeaderPause { for_ms: 9 }, r#"{"leader-pause":{"for-ms":9}}"#),
             (
-                world::Fault::ServerLag { server: 1, factor: 10, for_ms: 9 },
+                simulated::Fault::ServerLag { server: 1, factor: 10, for_ms: 9 },
                 r#"{"server-lag":{"server":1,"delay-ms":30,"for-ms":9}}"#,
             ),
-            (world::Fault::LinkBreak { between: [1, 2] }, r#"{"link-break":{"between":[1,2]}}"#),
+            (simulated::Fault::LinkBreak { between: [1, 2] }, r#"{"link-break":{"between":[1,2]}}"#),
         ] {
             let expected: Fault = serde_json::from_str(json).expect(json);
-            assert_eq!(Step::new(&drawn, 3.0).fault(&|_| Some(session)), Ok(Some(expected)), "{json}");
+            assert_eq!(
+                PlannedFault::new(&drawn, 3.0).fault(&|_| Some(session)),
+                Ok(Some(expected)),
+                "{json}"
+            );
         }
     }
 
@@ -302,11 +309,13 @@ mod tests {
         let session = Target::Session(SessionId::new(1));
         for seed in 0..100 {
             for timed in Schedule::draw(&scenario, seed).faults {
-                let name =
-                    match Step::new(&timed.fault, 5.0).fault(&|_| Some(session)).expect("all are there") {
-                        Some(fault) => format!("{fault:?}").split(' ').next().unwrap_or_default().to_owned(),
-                        None => "not applicable".to_owned(),
-                    };
+                let name = match PlannedFault::new(&timed.fault, 5.0)
+                    .fault(&|_| Some(session))
+                    .expect("all are there")
+                {
+                    Some(fault) => format!("{fault:?}").split(' ').next().unwrap_or_default().to_owned(),
+                    None => "not applicable".to_owned(),
+                };
                 *names.entry(name).or_insert(0) += 1;
             }
         }

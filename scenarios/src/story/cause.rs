@@ -14,7 +14,7 @@ use super::{Call, Deed, Line};
 use std::collections::BTreeMap;
 use zk_api::{ErrorCode, Request, Response, SessionId, Zxid};
 use zk_reports::named_in;
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_trials::event::{ActorId, Event, GroundTruth};
 use zk_trials::promises::NoSecondZnode;
 
 /// Why.
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
             actors.iter().take(1).for_each(|actor| self.said_last(actor.process));
         }
         if says(&[NoSecondZnode::DIFFERS]) {
-            paths.iter().for_each(|path| self.twin(path));
+            paths.iter().for_each(|path| self.second_znode(path));
         }
         if says(&[" were added"]) && !says(&[" in the end"]) {
             paths.iter().for_each(|path| self.counted_twice(path));
@@ -164,44 +164,46 @@ impl<'a> Search<'a> {
                 }
                 lines
             }
-            Deed::Event(Event::Says { actor, what }) if claims(what) => before
+            Deed::Event(Event::Observed { actor, what }) if claims(what) => before
                 .decided_by(actor.process, self.past.line(line).at)
                 .map(|(line, _)| line)
                 .into_iter()
                 .collect(),
-            Deed::Event(Event::Says { .. }) => Vec::new(),
-            Deed::Event(Event::Is(fact)) => self.comes_of_fact(&before, line, fact),
+            Deed::Event(Event::Observed { .. }) => Vec::new(),
+            Deed::Event(Event::Is(truth)) => self.comes_of_truth(&before, line, truth),
         }
     }
 
-    fn comes_of_fact(&self, before: &Past<'_>, line: usize, fact: &Fact) -> Vec<usize> {
+    fn comes_of_truth(&self, before: &Past<'_>, line: usize, truth: &GroundTruth) -> Vec<usize> {
         // What strikes in the same line counts.
         let until = self.past.before(line + 1);
         let one = |line: Option<usize>| line.into_iter().collect();
-        match fact {
-            Fact::NodeDeleted { by: SessionId::NONE, owner, .. } => one(before
-                .facts()
+        match truth {
+            GroundTruth::NodeDeleted { by: SessionId::NONE, owner, .. } => one(before
+                .truths()
                 .rev()
-                .find(|(_, fact)| matches!(fact, Fact::SessionClosed { session, .. } if session == owner))
+                .find(|(_, truth)| {
+                    matches!(truth, GroundTruth::SessionClosed { session, .. } if session == owner)
+                })
                 .map(|(line, _)| line)),
-            Fact::Fired { path, .. } => {
+            GroundTruth::Fired { path, .. } => {
                 one(until.last_change(path).or(until.last_below(path)).map(|change| change.line))
             }
-            Fact::SessionClosed { actor, expired: true, .. } => {
+            GroundTruth::SessionClosed { actor, expired: true, .. } => {
                 let fault = before.last_fault(actor.process, &ENDS, false, None);
-                let stopped = before.facts().rev().find(|(_, fact)| match fact {
-                    Fact::Paused { actor: who }
-                    | Fact::Crashed { actor: who }
-                    | Fact::Disconnected { actor: who } => who.process == actor.process,
+                let stopped = before.truths().rev().find(|(_, truth)| match truth {
+                    GroundTruth::Paused { actor: who }
+                    | GroundTruth::Crashed { actor: who }
+                    | GroundTruth::Disconnected { actor: who } => who.process == actor.process,
                     _ => false,
                 });
                 let stopped = stopped.map(|(line, _)| line);
                 one(stopped.max(fault))
             }
-            Fact::Paused { actor } => one(until.last_fault(actor.process, &["paused"], false, None)),
-            Fact::Crashed { actor } => one(until.last_fault(actor.process, &["crash"], false, None)),
+            GroundTruth::Paused { actor } => one(until.last_fault(actor.process, &["paused"], false, None)),
+            GroundTruth::Crashed { actor } => one(until.last_fault(actor.process, &["crash"], false, None)),
             // Whichever struck last, since it had lost the former one.
-            Fact::Disconnected { actor } => {
+            GroundTruth::Disconnected { actor } => {
                 let former = before.loses_connection(actor.process, None);
                 one(until.last_fault(actor.process, &LOSSES, true, former))
             }

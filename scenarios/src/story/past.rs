@@ -4,7 +4,7 @@ use super::{Call, Deed, Line};
 use std::collections::BTreeMap;
 use zk_api::{EventType, Request, Response, SessionId, Zxid};
 use zk_reports::{Mark, named_in};
-use zk_trials::event::{ActorId, Event, Fact, Observation};
+use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
 
 /// The lines before an end.
 #[derive(Clone)]
@@ -49,8 +49,8 @@ impl<'a> Past<'a> {
     /// Of these lines.
     pub(super) fn of(lines: &'a [Line]) -> Past<'a> {
         let mut past = Past { lines, owners: BTreeMap::new() };
-        let opened = past.facts().filter_map(|(_, fact)| match fact {
-            Fact::SessionOpened { session, actor } => Some((*session, *actor)),
+        let opened = past.truths().filter_map(|(_, truth)| match truth {
+            GroundTruth::SessionOpened { session, actor } => Some((*session, *actor)),
             _ => None,
         });
         past.owners = opened.collect();
@@ -78,10 +78,10 @@ impl<'a> Past<'a> {
     }
 
     /// What is so.
-    pub(super) fn facts(&self) -> impl DoubleEndedIterator<Item = (usize, &'a Fact)> + use<'a> {
+    pub(super) fn truths(&self) -> impl DoubleEndedIterator<Item = (usize, &'a GroundTruth)> + use<'a> {
         self.deeds().filter_map(|(at, deed)| match deed {
-            Deed::Event(Event::Is(fact)) => Some((at, fact)),
-            Deed::Event(Event::Says { .. }) | Deed::Call(_) => None,
+            Deed::Event(Event::Is(truth)) => Some((at, truth)),
+            Deed::Event(Event::Observed { .. }) | Deed::Call(_) => None,
         })
     }
 
@@ -90,7 +90,7 @@ impl<'a> Past<'a> {
         &self,
     ) -> impl DoubleEndedIterator<Item = (usize, ActorId, &'a Observation)> + use<'a> {
         self.deeds().filter_map(|(at, deed)| match deed {
-            Deed::Event(Event::Says { actor, what }) => Some((at, *actor, what)),
+            Deed::Event(Event::Observed { actor, what }) => Some((at, *actor, what)),
             Deed::Event(Event::Is(_)) | Deed::Call(_) => None,
         })
     }
@@ -139,8 +139,8 @@ impl<'a> Past<'a> {
     /// Whether the process of a session has opened another one since.
     pub(super) fn has_another(&self, session: SessionId) -> bool {
         let Some(owner) = self.owner(session) else { return false };
-        let last = self.facts().rev().find_map(|(_, fact)| match fact {
-            Fact::SessionOpened { session, actor } if actor.process == owner.process => Some(*session),
+        let last = self.truths().rev().find_map(|(_, truth)| match truth {
+            GroundTruth::SessionOpened { session, actor } if actor.process == owner.process => Some(*session),
             _ => None,
         });
         last.is_some_and(|last| last != session)
@@ -148,7 +148,7 @@ impl<'a> Past<'a> {
 
     /// Changes of znodes.
     pub(super) fn changes(&self) -> impl DoubleEndedIterator<Item = Change<'a>> + use<'a> {
-        self.facts().filter_map(|(line, fact)| {
+        self.truths().filter_map(|(line, truth)| {
             let change = |path, kind, by: &SessionId, owner: &SessionId, zxid| Change {
                 line,
                 path,
@@ -157,14 +157,14 @@ impl<'a> Past<'a> {
                 owner: *owner,
                 zxid,
             };
-            Some(match fact {
-                Fact::NodeCreated { path, by, owner, czxid } => {
+            Some(match truth {
+                GroundTruth::NodeCreated { path, by, owner, czxid } => {
                     change(&**path, Changed::Made, by, owner, Some(*czxid))
                 }
-                Fact::NodeWritten { path, by, owner, mzxid, .. } => {
+                GroundTruth::NodeWritten { path, by, owner, mzxid, .. } => {
                     change(&**path, Changed::Set, by, owner, Some(*mzxid))
                 }
-                Fact::NodeDeleted { path, by, owner, zxid } => {
+                GroundTruth::NodeDeleted { path, by, owner, zxid } => {
                     change(&**path, Changed::Gone, by, owner, *zxid)
                 }
                 _ => return None,
@@ -205,12 +205,14 @@ impl<'a> Past<'a> {
                         of_children,
                     }));
                 }
-                Deed::Event(Event::Is(Fact::Fired { path, kind, woken })) => {
+                Deed::Event(Event::Is(GroundTruth::Fired { path, kind, woken })) => {
                     if woken.iter().any(|actor| actor.process == process) {
                         watches.retain(|watch| !fires(*kind, watch, path));
                     }
                 }
-                Deed::Event(Event::Is(Fact::SessionOpened { actor, .. })) if actor.process == process => {
+                Deed::Event(Event::Is(GroundTruth::SessionOpened { actor, .. }))
+                    if actor.process == process =>
+                {
                     watches.clear();
                 }
                 Deed::Call(_) | Deed::Event(_) => {}
@@ -221,9 +223,11 @@ impl<'a> Past<'a> {
 
     /// The last watch of a process that fired: the line, the znode and what happened to it.
     pub(super) fn last_woken(&self, process: u16) -> Option<(usize, &'a str, EventType)> {
-        self.facts()
-            .filter_map(|(line, fact)| match fact {
-                Fact::Fired { path, kind, woken } if woken.iter().any(|actor| actor.process == process) => {
+        self.truths()
+            .filter_map(|(line, truth)| match truth {
+                GroundTruth::Fired { path, kind, woken }
+                    if woken.iter().any(|actor| actor.process == process) =>
+                {
                     Some((line, &**path, *kind))
                 }
                 _ => None,
@@ -235,9 +239,9 @@ impl<'a> Past<'a> {
     pub(super) fn name(&self, process: u16) -> String {
         let last = self.deeds().rev().find_map(|(_, deed)| match deed {
             Deed::Call(Call { actor, .. })
-            | Deed::Event(Event::Says { actor, .. } | Event::Is(Fact::SessionOpened { actor, .. })) => {
-                Some(*actor).filter(|actor| actor.process == process)
-            }
+            | Deed::Event(
+                Event::Observed { actor, .. } | Event::Is(GroundTruth::SessionOpened { actor, .. }),
+            ) => Some(*actor).filter(|actor| actor.process == process),
             Deed::Event(Event::Is(_)) => None,
         });
         last.map_or(format!("p{process}"), |actor| actor.main().to_string())
@@ -275,17 +279,21 @@ impl<'a> Past<'a> {
     fn strikes(&self, line: usize, process: u16) -> Option<usize> {
         let what = &self.lines[line].what;
         let behind = |at: &usize| *at > line;
-        let fact = |wanted: fn(&Fact) -> Option<ActorId>| {
-            let mut facts = self.facts().filter(|(at, _)| behind(at));
-            facts.find(|(_, fact)| wanted(fact).is_some_and(|actor| actor.process == process))
+        let truth = |wanted: fn(&GroundTruth) -> Option<ActorId>| {
+            let mut truths = self.truths().filter(|(at, _)| behind(at));
+            truths.find(|(_, truth)| wanted(truth).is_some_and(|actor| actor.process == process))
         };
         if what.contains("crash") {
-            let crash = |fact: &Fact| if let Fact::Crashed { actor } = fact { Some(*actor) } else { None };
-            return fact(crash).map(|(at, _)| at);
+            let crash = |truth: &GroundTruth| {
+                if let GroundTruth::Crashed { actor } = truth { Some(*actor) } else { None }
+            };
+            return truth(crash).map(|(at, _)| at);
         }
         if what.contains("paused") {
-            let pause = |fact: &Fact| if let Fact::Paused { actor } = fact { Some(*actor) } else { None };
-            return fact(pause).map(|(at, _)| at);
+            let pause = |truth: &GroundTruth| {
+                if let GroundTruth::Paused { actor } = truth { Some(*actor) } else { None }
+            };
+            return truth(pause).map(|(at, _)| at);
         }
         if let Some((_, kind)) = what.split_once(" at its next ") {
             let kind = kind.split([':', ',']).next().unwrap_or_default();
@@ -302,8 +310,12 @@ impl<'a> Past<'a> {
     /// Where a process learned that its connection was lost, or crashed: the last time up to the end, or the first behind a
     /// line.
     pub(super) fn loses_connection(&self, process: u16, behind: Option<usize>) -> Option<usize> {
-        let mut lost = self.facts().filter_map(|(line, fact)| match fact {
-            Fact::Disconnected { actor } | Fact::Crashed { actor } if actor.process == process => Some(line),
+        let mut lost = self.truths().filter_map(|(line, truth)| match truth {
+            GroundTruth::Disconnected { actor } | GroundTruth::Crashed { actor }
+                if actor.process == process =>
+            {
+                Some(line)
+            }
             _ => None,
         });
         match behind {

@@ -7,7 +7,7 @@ use zk_api::SessionId;
 use zk_model::symmetry::actor_of;
 use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{Mark, named_in};
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_trials::event::{ActorId, Event, GroundTruth};
 
 /// The way to break a promise; its last line is the break.
 pub(crate) fn lines(promise: &str, example: &Counterexample, clients: u8) -> Vec<Line> {
@@ -65,7 +65,7 @@ fn broken(promise: &str, example: &Counterexample) -> Line {
     Line {
         at: example.steps.len() as u64,
         who: String::new(),
-        mark: if example.excuse.is_some() { Mark::Expected } else { Mark::Broken },
+        mark: if example.violated_assumption.is_some() { Mark::Expected } else { Mark::Broken },
         what: format!("{promise}: {what}"),
         paths: Vec::new(),
         deeds: Vec::new(),
@@ -101,10 +101,10 @@ fn hears(lines: &mut [Line], unheard: &mut BTreeMap<u16, VecDeque<usize>>, scene
 /// The sessions that an event names.
 fn sessions_of(event: &Event) -> Vec<SessionId> {
     match event {
-        Event::Is(Fact::NodeCreated { by, .. } | Fact::NodeWritten { by, .. }) => vec![*by],
-        Event::Is(Fact::NodeDeleted { by, owner, .. }) => vec![*by, *owner],
-        Event::Is(Fact::SessionClosed { session, .. }) => vec![*session],
-        Event::Is(_) | Event::Says { .. } => Vec::new(),
+        Event::Is(GroundTruth::NodeCreated { by, .. } | GroundTruth::NodeWritten { by, .. }) => vec![*by],
+        Event::Is(GroundTruth::NodeDeleted { by, owner, .. }) => vec![*by, *owner],
+        Event::Is(GroundTruth::SessionClosed { session, .. }) => vec![*session],
+        Event::Is(_) | Event::Observed { .. } => Vec::new(),
     }
 }
 
@@ -113,14 +113,16 @@ pub(crate) fn from_start(scenes: &[Scene], clients: u8) -> Vec<Event> {
     let events = || scenes.iter().flat_map(|scene| &scene.events);
     let opens = |process: &u8| {
         let is_first = |actor: &ActorId| actor.process == u16::from(*process) && actor.life == 0;
-        events().any(|event| matches!(event, Event::Is(Fact::SessionOpened { actor, .. }) if is_first(actor)))
+        events().any(
+            |event| matches!(event, Event::Is(GroundTruth::SessionOpened { actor, .. }) if is_first(actor)),
+        )
     };
     let opened = (0..clients).filter(|process| !opens(process)).map(|process| {
         let actor = ActorId { process: process.into(), life: 0, thread: 0 };
         let mut named = events().flat_map(sessions_of);
         let session = named.find(|session| actor_of(*session) == Some(actor));
         let session = session.unwrap_or(SessionId::new(i64::from(process) + 1));
-        Event::Is(Fact::SessionOpened { session, actor })
+        Event::Is(GroundTruth::SessionOpened { session, actor })
     });
     opened.collect()
 }

@@ -2,7 +2,7 @@
 
     lock_under_faults.py HOST:PORT[,HOST:PORT…] CONTROL_URL SEED ROUNDS [no-lock | leaders]
 
-With no-lock, nobody locks anything: the twin that must be caught. With leaders, there are several servers, and who
+With no-lock, nobody locks anything: the broken variant that must be caught. With leaders, there are several servers, and who
 leads is what crashes. Prints what happened as one line of JSON. Exclusion is judged among live sessions, by what the server knows of them.
 """
 

@@ -48,7 +48,7 @@ impl Served {
         Served { process, stdin, stdout, address, control }
     }
 
-    /// Lets it leave: every invariant that is always watched must have held.
+    /// Lets it leave: every invariant must have held.
     fn finish(mut self) {
         drop(self.stdin.take());
         let mut verdict = String::new();

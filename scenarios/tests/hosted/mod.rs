@@ -371,23 +371,23 @@ fn a_program_is_not_judged_on_a_live_ensemble() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// What a stranger brought once passed for right, or could not be judged.
+/// What an external program did once passed for right, or could not be judged.
 #[test]
 fn a_barrier_that_falls_and_sharers_that_never_meet_do_not_hold_and_one_that_is_raised_again_does() {
     if python().is_none() {
         return;
     }
-    let strangers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosted");
+    let unnoticed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosted");
     for (folder, words, status, last) in [
         (
-            &strangers,
-            "strangers.py:readers_that_exclude_each_other --promises shared-lock=/lock --seeds 30",
+            &unnoticed,
+            "unnoticed.py:readers_that_exclude_each_other --promises shared-lock=/lock --seeds 30",
             3,
             "sharers-meet",
         ),
         (
-            &strangers,
-            "strangers.py:barrier_that_falls_with_its_raiser --promises barrier=/gate/barrier --seeds 30",
+            &unnoticed,
+            "unnoticed.py:barrier_that_falls_with_its_raiser --promises barrier=/gate/barrier --seeds 30",
             1,
             "BROKEN: barrier-holds",
         ),

@@ -37,9 +37,9 @@ fn the_lock_holds_on_a_real_server_and_leaves_nothing_behind() {
 #[test]
 fn every_variant_runs_on_a_real_server() {
     let Some(real) = servers(1) else { return };
-    let zoo = ::zoocheck::Zoo::default();
+    let catalogue = ::zoocheck::Catalogue::default();
     // One family is enough to see that a variant does: each takes a second of real time or more.
-    let names = zoo.trials().iter().map(|trial| trial.about.name);
+    let names = catalogue.trials().iter().map(|trial| trial.about.name);
     let names: Vec<&str> = names.filter(|name| *name == "lock" || name.starts_with("lock/")).collect();
     assert!(names.len() >= 8, "{names:?}");
     for name in names {

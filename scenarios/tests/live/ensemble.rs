@@ -6,7 +6,7 @@ use crate::live::servers;
 use std::thread;
 use std::time::Duration;
 use zoocheck::reports::CatalogueNote;
-use zoocheck::{Answer, LiveReport, Scenario, Zoo};
+use zoocheck::{Answer, Catalogue, LiveReport, Scenario};
 
 fn held(report: &LiveReport) {
     assert_eq!(report.answer, Answer::Held, "{report}");
@@ -15,7 +15,7 @@ fn held(report: &LiveReport) {
 
 /// So long that a run outlasts what is done to the servers: they need some seconds to come back.
 fn scenario(session_timeout_ms: u32) -> Scenario {
-    let scenario = Zoo::default().scenario("lock").expect("a recipe");
+    let scenario = Catalogue::default().scenario("lock").expect("a recipe");
     Scenario { clients: 4, rounds: 8, work_ms: [100, 1500], session_timeout_ms, ..scenario }
 }
 
@@ -27,7 +27,7 @@ fn with_lost_answers(real: &Real, recipe: &str) -> LiveReport {
 }
 
 fn run(servers: &str, scenario: &Scenario) -> LiveReport {
-    Zoo::default().live(scenario, servers, Duration::from_secs(180)).expect("it runs")
+    Catalogue::default().live(scenario, servers, Duration::from_secs(180)).expect("it runs")
 }
 
 #[test]

@@ -29,9 +29,9 @@ impl Proxy {
             for client in listener.incoming().flatten() {
                 let Ok(upstream) = TcpStream::connect(&server) else { continue };
                 let mut all = all.lock().expect("nothing panics while it holds this");
-                all.extend([&client, &upstream].map(twin));
+                all.extend([&client, &upstream].map(cloned));
                 let loses = Arc::new(AtomicBool::new(false));
-                let (there, back) = ((twin(&client), twin(&upstream)), (upstream, client));
+                let (there, back) = ((cloned(&client), cloned(&upstream)), (upstream, client));
                 let (creates, seen) = (creates.clone(), loses.clone());
                 thread::spawn(move || {
                     let is_last = |number: u32| number.is_multiple_of(3) && number / 3 <= answers;
@@ -60,7 +60,7 @@ impl Proxy {
     }
 }
 
-fn twin(stream: &TcpStream) -> TcpStream {
+fn cloned(stream: &TcpStream) -> TcpStream {
     stream.try_clone().expect("a socket")
 }
 

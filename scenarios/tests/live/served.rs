@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
 use std::thread;
 use std::time::Duration;
-use zoocheck::{Answer, Scenario, Zoo};
+use zoocheck::{Answer, Catalogue, Scenario};
 
 /// `zoocheck serve`, until this is dropped.
 pub struct Served {
@@ -97,12 +97,12 @@ fn the_lock_holds_while_the_leaders_of_three_servers_crash_and_servers_are_cut_o
 
 fn the_lock_holds(servers: u8, faults: &[&str]) {
     let served = Served::start(servers);
-    let zoo = Zoo::default();
-    let scenario = zoo.scenario("lock").expect("a recipe");
+    let catalogue = Catalogue::default();
+    let scenario = catalogue.scenario("lock").expect("a recipe");
     let (clients, rounds) = (4, 6);
     let scenario = Scenario { clients, rounds, work_ms: [0, 1500], session_timeout_ms: 1000, ..scenario };
     let report = thread::scope(|scope| {
-        let run = scope.spawn(|| zoo.live(&scenario, &served.servers, Duration::from_secs(240)));
+        let run = scope.spawn(|| catalogue.live(&scenario, &served.servers, Duration::from_secs(240)));
         for fault in faults.iter().cycle() {
             thread::sleep(Duration::from_millis(700));
             if run.is_finished() {
@@ -119,5 +119,5 @@ fn the_lock_holds(servers: u8, faults: &[&str]) {
     assert!(tested("exclusion-at-fenced-resource") > 0 && tested("tokens-increase") > 0, "{report}");
     assert!(report.happened.sessions_lost > 0 && report.happened.disconnections > 0, "{report}");
     let (status, verdict) = served.leave();
-    assert_eq!(status, Some(0), "what is always watched at the server: {verdict}");
+    assert_eq!(status, Some(0), "the invariants at the server: {verdict}");
 }

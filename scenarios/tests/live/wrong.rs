@@ -1,4 +1,4 @@
-//! Recipes that are wrong by themselves: what an outsider can see of that is told, and by its own name.
+//! Recipes that are wrong by themselves: what can be seen of that from outside is told, and by its own name.
 
 use crate::live::real::Real;
 use crate::live::servers;
@@ -9,8 +9,8 @@ use zoocheck::api::{CreateMode, Data, ZPath, ZooKeeper, Zxid};
 use zoocheck::trials::event::{End, Observation, Resource};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promises;
-use zoocheck::trials::trial::{Bounds, Part, Trial};
-use zoocheck::{Answer, LiveReport, Scenario, Verdict, Zoo};
+use zoocheck::trials::trial::{Bounds, Role, Trial};
+use zoocheck::{Answer, Catalogue, LiveReport, Scenario, Verdict};
 
 const LOCK: &str = "/wrong";
 
@@ -40,7 +40,7 @@ struct Recipe {
 impl From<Recipe> for Trial {
     fn from(it: Recipe) -> Trial {
         let code = it.clone();
-        Trial::new("wrong", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        Trial::new("wrong", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .summary("Wrong by itself.")
             .source("a test")
             .bounds(Bounds::clients(2))
@@ -50,12 +50,12 @@ impl From<Recipe> for Trial {
 }
 
 impl Recipe {
-    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         let lock = || LOCK.into();
         let node = ZPath::parse(LOCK).expect("a constant").join(&probe.guid()).expect("a name");
         zk.create(&node, Data::NULL, CreateMode::Ephemeral).await.expect("no fault");
         probe.observe(Observation::Attempts { lock: lock() });
-        assert!(self.wrong != Wrong::Panics || part.me.process > 0, "as was to be shown");
+        assert!(self.wrong != Wrong::Panics || role.me.process > 0, "as was to be shown");
         let counter = 100 - self.next.fetch_add(1, Ordering::SeqCst);
         let token = (self.wrong == Wrong::Tokens).then(|| Zxid::new(1, counter));
         probe.observe(Observation::Granted { lock: lock(), node: node.text(), token });
@@ -66,11 +66,11 @@ impl Recipe {
             }
         }
         probe.observe(Observation::Leaves { lock: lock() });
-        if self.wrong == Wrong::Waits && part.me.process == 0 {
+        if self.wrong == Wrong::Waits && role.me.process == 0 {
             let nobody = node.parent().expect("a parent").join("nobody").expect("a name");
             zk.exists_watch(&nobody).await.expect("no fault").1.await;
         }
-        if self.wrong == Wrong::Sleeps && part.me.process == 0 {
+        if self.wrong == Wrong::Sleeps && role.me.process == 0 {
             zk.sleep(Duration::from_secs(3600)).await;
         }
         if self.wrong != Wrong::Leaves {
@@ -82,10 +82,10 @@ impl Recipe {
 }
 
 fn run(real: &Real, wrong: Wrong, limit_s: u64) -> LiveReport {
-    let zoo = Zoo::default().with(Recipe { wrong, next: Arc::default() });
-    let scenario = zoo.scenario("wrong").expect("a recipe");
+    let catalogue = Catalogue::default().with(Recipe { wrong, next: Arc::default() });
+    let scenario = catalogue.scenario("wrong").expect("a recipe");
     let scenario = Scenario { clients: 3, rounds: 1, session_timeout_ms: 1000, ..scenario };
-    zoo.live(&scenario, &real.servers, Duration::from_secs(limit_s)).expect("it runs")
+    catalogue.live(&scenario, &real.servers, Duration::from_secs(limit_s)).expect("it runs")
 }
 
 fn broken(report: &LiveReport) -> Vec<&str> {

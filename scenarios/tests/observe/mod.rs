@@ -87,7 +87,7 @@ async fn whose_session_had_ended_before_the_other_entered_excludes_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_that_comes_after_a_later_holders_is_excused_if_its_session_had_ended() {
+async fn a_write_that_comes_after_a_later_holders_is_expected_if_its_session_had_ended() {
     let unfenced = "exclusion-at-unfenced-resource";
     for (dies, expected) in [(false, "broken"), (true, "broken-as-expected")] {
         let serving = Serving::new(&format!("--tick-ms 200 {LOCK}"));

@@ -6,7 +6,7 @@ use zk_proto::zab::message::LinkId;
 
 /// A link. End 0 has dialled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Link<W> {
+pub struct PeerLink<W> {
     /// The servers at its ends.
     pub ends: [ServerId; 2],
     /// Whether an end has it, and has not heard that it is gone.
@@ -15,14 +15,14 @@ pub struct Link<W> {
     pub to: [W; 2],
 }
 
-impl<W: Default> Link<W> {
+impl<W: Default> PeerLink<W> {
     /// A link that is whole, with nothing on its way.
-    pub fn new(from: ServerId, to: ServerId) -> Link<W> {
-        Link { ends: [from, to], open: [true; 2], to: [W::default(), W::default()] }
+    pub fn new(from: ServerId, to: ServerId) -> PeerLink<W> {
+        PeerLink { ends: [from, to], open: [true; 2], to: [W::default(), W::default()] }
     }
 }
 
-impl<W> Link<W> {
+impl<W> PeerLink<W> {
     /// Which end a server is.
     pub fn end_of(&self, server: ServerId) -> usize {
         usize::from(self.ends[1] == server)
@@ -50,7 +50,7 @@ impl<P> Default for Inbox<P> {
     }
 }
 
-impl<P> Link<Inbox<P>> {
+impl<P> PeerLink<Inbox<P>> {
     /// Whether both ends have it and it is not broken.
     pub fn is_whole(&self) -> bool {
         self.open == [true; 2] && !self.to.iter().any(|inbox| inbox.gone)
@@ -90,7 +90,7 @@ impl<P> Link<Inbox<P>> {
 /// All links of which at least one end is open, and who dials whom.
 #[derive(Debug, Default)]
 pub struct Links<W> {
-    links: BTreeMap<LinkId, Link<W>>,
+    links: BTreeMap<LinkId, PeerLink<W>>,
     opened: u64,
     dialling: BTreeSet<(ServerId, ServerId)>,
 }
@@ -100,7 +100,7 @@ impl<W: Default> Links<W> {
     pub fn open(&mut self, from: ServerId, to: ServerId) -> LinkId {
         self.opened += 1;
         let id = LinkId(self.opened);
-        self.links.insert(id, Link::new(from, to));
+        self.links.insert(id, PeerLink::new(from, to));
         id
     }
 }
@@ -122,7 +122,7 @@ impl<W> Links<W> {
     }
 
     /// A link of which an end is open.
-    pub fn link(&mut self, id: LinkId) -> Option<&mut Link<W>> {
+    pub fn link(&mut self, id: LinkId) -> Option<&mut PeerLink<W>> {
         self.links.get_mut(&id)
     }
 
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn who_hears_that_a_link_is_gone_has_heard_all_that_was_sent_before() {
         let [a, b, _] = IDS;
-        let mut link = Link::<Inbox<char>>::new(a, b);
+        let mut link = PeerLink::<Inbox<char>>::new(a, b);
         link.to[1].packets.push_back('a');
         link.to[0].packets.push_back('b');
         assert!(link.is_whole() && link.is_news(0) && link.is_news(1));
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_broken_link_carries_what_is_on_its_way_and_nothing_more() {
         let [a, b, _] = IDS;
-        let mut link = Link::<Inbox<char>>::new(a, b);
+        let mut link = PeerLink::<Inbox<char>>::new(a, b);
         link.to[1].packets.push_back('a');
         link.breaks();
         assert!(!link.takes(0) && !link.takes(1) && link.to[1].torn);

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
 use crate::script::{
-    Action, Call, Conn, Connect, Numbered, Password, ReadOnly, Script, Sent, Session, Step, ZxidArg,
+    Action, Call, ConformStep, Conn, Connect, Numbered, Password, ReadOnly, Script, Sent, Session, ZxidArg,
 };
 
 /// What scripts are to be like.
@@ -74,7 +74,7 @@ struct Generator {
     open: Vec<Open>,
     dead: Vec<Session>,
     expires: bool,
-    steps: Vec<Step>,
+    steps: Vec<ConformStep>,
 }
 
 /// The script of a seed.

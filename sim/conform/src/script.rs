@@ -59,12 +59,12 @@ pub type Bytes = Option<Vec<u8>>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     /// The steps. Each is over before the next begins.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ConformStep>,
 }
 
 /// A step, and what is expected of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ConformStep {
     /// Comments and empty lines before it, kept for whoever writes it back.
     pub comments: Vec<String>,
     /// What is done.
@@ -73,9 +73,9 @@ pub struct Step {
     pub expected: Vec<String>,
 }
 
-impl From<Action> for Step {
-    fn from(action: Action) -> Step {
-        Step { comments: Vec::new(), action, expected: Vec::new() }
+impl From<Action> for ConformStep {
+    fn from(action: Action) -> ConformStep {
+        ConformStep { comments: Vec::new(), action, expected: Vec::new() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Makes a script smaller that two servers answer differently.
 
 use crate::compare::{Difference, compare};
-use crate::script::{Action, Call, Script, Step};
+use crate::script::{Action, Call, ConformStep, Script};
 use crate::side::Side;
 
 /// So many scripts are tried at most.
@@ -81,7 +81,7 @@ impl Shrinking<'_> {
             let mut helped = false;
             for action in plainer {
                 let mut script = self.best.script.clone();
-                script.steps[at] = Step::from(action);
+                script.steps[at] = ConformStep::from(action);
                 if self.try_out(&script)? {
                     helped = true;
                     break;

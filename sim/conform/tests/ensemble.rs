@@ -101,7 +101,7 @@ fn start(name: &str) -> Ensemble {
     Ensemble::start(Path::new(REAL), &folder, 3, &PROPERTIES).expect("three servers")
 }
 
-/// Three servers of ours. When they end, what is always watched must have held.
+/// Three servers of ours. When they end, every invariant must have held.
 #[derive(Debug)]
 struct Ours {
     running: Option<zk_serve::Running>,

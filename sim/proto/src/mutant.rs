@@ -1,4 +1,4 @@
-//! Bugs that can be planted, to show that what is watched would find them: one small deviation each.
+//! Bugs that can be planted, to show that the invariants would find them: one small deviation each.
 //!
 //! A mutant is chosen when a machine is set up ([`PeerConfig::mutant`](crate::zab::PeerConfig), which is the server's
 //! as well), acts at its place
@@ -329,8 +329,8 @@ impl Mutant {
         (Mutant::WatchAfterAnswer..Mutant::Canary).contains(&self)
     }
 
-    /// The names of the invariants that are expected to find it: those of [`crate::zab::invariants`], those that are
-    /// always watched of servers, and `liveness` for an ensemble that does not serve again when faults are over.
+    /// The names of the invariants that are expected to find it: those of [`crate::zab::invariants`], those of servers,
+    /// and `liveness` for an ensemble that does not serve again when faults are over.
     pub fn family(self) -> Vec<&'static str> {
         self.get_str("found_by").unwrap_or_default().split_whitespace().collect()
     }
@@ -360,7 +360,7 @@ mod tests {
         let known: BTreeSet<&str> =
             invariants::ALL.iter().map(|(name, _)| *name).chain(["liveness"]).collect();
         for mutant in Mutant::ALL {
-            // What is watched of servers is known by names in kebab case, of which others speak.
+            // Invariants of servers are known by names in kebab case, of which others speak.
             let is_of_servers = |name: &str| mutant.is_of_server() && name.contains('-');
             let strange =
                 mutant.family().into_iter().find(|name| !known.contains(name) && !is_of_servers(name));

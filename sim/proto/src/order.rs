@@ -1,8 +1,8 @@
 //! The order of names that ZooKeeper leaves unspecified.
 //!
 //! It is that of a Java hash table: none that anybody may rely on, as it depends on how large the table has ever been,
-//! which two servers need not agree about. Ours is another for each salt, and each server of the world has its own, so
-//! that whoever relies on one is found out.
+//! which two servers need not agree about. Ours is another for each salt, and each server of the simulator has its own,
+//! so that whoever relies on one is found out.
 
 use zk_api::{Response, Text, Zxid};
 

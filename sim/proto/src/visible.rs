@@ -10,7 +10,7 @@ use zk_api::{ErrorCode, Request, SessionId, Zxid};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum VisibleStep {
     /// A client has a session, and is connected.
     Begins { session: SessionId },
     /// It sends a request on the connection that it has.

@@ -6,7 +6,7 @@ use zk_api::*;
 
 /// What happens to a tree: a request of a session, time going on, or a sweep of what has expired.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum TreeStep {
     Ask(SessionId, Request),
     Wait(i64),
     Sweep,
@@ -21,12 +21,13 @@ pub fn identities(session: SessionId) -> Vec<Identity> {
     }
 }
 
-pub fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
-    let ask = ((1i64..4).prop_map(SessionId::new), request()).prop_map(|(who, what)| Step::Ask(who, what));
+pub fn steps(count: usize) -> impl Strategy<Value = Vec<TreeStep>> {
+    let ask =
+        ((1i64..4).prop_map(SessionId::new), request()).prop_map(|(who, what)| TreeStep::Ask(who, what));
     let step = prop_oneof![
         20 => ask,
-        1 => (1i64..40).prop_map(Step::Wait),
-        1 => Just(Step::Sweep),
+        1 => (1i64..40).prop_map(TreeStep::Wait),
+        1 => Just(TreeStep::Sweep),
     ];
     prop::collection::vec(step, 0..count)
 }

@@ -1,13 +1,13 @@
 //! All tests of this crate that use it from outside: one program, which is linked once.
 
+mod against_reference;
 mod facts;
 mod generate;
 mod harness;
+mod reference;
 mod script;
 mod scripts;
 mod server;
 mod tree;
-mod twin;
-mod twins;
 mod watches;
 mod zab;

@@ -1,4 +1,4 @@
-//! The table of watches against a naive twin: a list of registrations.
+//! The table of watches against a naive reference: a list of registrations.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,7 +10,7 @@ use zk_proto::watch::{OneShot, WatchKind, WatchTable};
 
 /// What can happen to the table.
 #[derive(Clone, Debug)]
-enum Step {
+enum TableStep {
     Add(Text, u8, OneShot),
     Persist(Text, u8, AddWatchMode),
     Fire(Vec<Change>),
@@ -21,9 +21,9 @@ enum Step {
 
 /// Who watches what, in the order of registration.
 #[derive(Default)]
-struct Twin(Vec<(u8, WatchKind, Text)>);
+struct Reference(Vec<(u8, WatchKind, Text)>);
 
-impl Twin {
+impl Reference {
     fn add(&mut self, watcher: u8, kind: WatchKind, path: &Text) {
         let registration = (watcher, kind, path.clone());
         if !self.0.contains(&registration) {
@@ -118,7 +118,7 @@ fn change() -> impl Strategy<Value = Change> {
         .prop_map(|(path, kind)| Change::open(path, kind))
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = TableStep> {
     let who = 0u8..3;
     let shot = select(vec![OneShot::Data, OneShot::Child]);
     let mode = select(vec![AddWatchMode::Persistent, AddWatchMode::PersistentRecursive]);
@@ -133,12 +133,12 @@ fn step() -> impl Strategy<Value = Step> {
         |(data, exist, child, persistent, recursive)| WatchList { data, exist, child, persistent, recursive },
     );
     prop_oneof![
-        8 => (path(), who.clone(), shot).prop_map(|(p, w, k)| Step::Add(p, w, k)),
-        3 => (path(), who.clone(), mode).prop_map(|(p, w, m)| Step::Persist(p, w, m)),
-        6 => prop::collection::vec(change(), 1..4).prop_map(Step::Fire),
-        2 => (path(), who.clone(), kind).prop_map(|(p, w, k)| Step::Remove(p, w, k)),
-        1 => who.clone().prop_map(Step::Forget),
-        2 => (who, 0u32..6, list).prop_map(|(w, z, l)| Step::SetWatches(w, Zxid::new(1, z), l)),
+        8 => (path(), who.clone(), shot).prop_map(|(p, w, k)| TableStep::Add(p, w, k)),
+        3 => (path(), who.clone(), mode).prop_map(|(p, w, m)| TableStep::Persist(p, w, m)),
+        6 => prop::collection::vec(change(), 1..4).prop_map(TableStep::Fire),
+        2 => (path(), who.clone(), kind).prop_map(|(p, w, k)| TableStep::Remove(p, w, k)),
+        1 => who.clone().prop_map(TableStep::Forget),
+        2 => (who, 0u32..6, list).prop_map(|(w, z, l)| TableStep::SetWatches(w, Zxid::new(1, z), l)),
     ]
 }
 
@@ -160,9 +160,9 @@ fn small_tree() -> DataTree {
     tree
 }
 
-fn assert_same(table: &WatchTable<u8>, twin: &Twin) {
+fn assert_same(table: &WatchTable<u8>, reference: &Reference) {
     let mut left: Vec<_> = table.iter().map(|(kind, path, w)| (w, kind, path.clone())).collect();
-    let mut right = twin.0.clone();
+    let mut right = reference.0.clone();
     left.sort();
     right.sort();
     assert_eq!(left, right);
@@ -186,47 +186,49 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn every_watcher_is_told_what_the_twin_tells_it(steps in prop::collection::vec(step(), 0..40)) {
+    fn every_watcher_is_told_what_the_reference_tells_it(steps in prop::collection::vec(step(), 0..40)) {
         let tree = small_tree();
-        let (mut table, mut twin) = (WatchTable::new(), Twin::default());
+        let (mut table, mut reference) = (WatchTable::new(), Reference::default());
         for step in &steps {
             match step {
-                Step::Add(path, w, kind) => {
+                TableStep::Add(path, w, kind) => {
                     table.add(path, *w, *kind);
                     let kind = if *kind == OneShot::Data { WatchKind::Data } else { WatchKind::Child };
-                    twin.add(*w, kind, path);
+                    reference.add(*w, kind, path);
                 }
-                Step::Persist(path, w, mode) => {
+                TableStep::Persist(path, w, mode) => {
                     table.add_persistent(path, *w, *mode);
                     let kind = match mode {
                         AddWatchMode::Persistent => WatchKind::Persistent,
                         AddWatchMode::PersistentRecursive => WatchKind::PersistentRecursive,
                     };
-                    twin.add(*w, kind, path);
+                    reference.add(*w, kind, path);
                 }
-                Step::Fire(changes) => {
+                TableStep::Fire(changes) => {
                     let told = table.fire(changes);
                     for w in 0..3 {
                         let mine: Vec<_> = told.iter().filter(|(to, _)| *to == w).map(|(_, e)| e.clone()).collect();
-                        let expected: Vec<_> = changes.iter().flat_map(|change| twin.fire(w, change)).collect();
+                        let expected: Vec<_> =
+                            changes.iter().flat_map(|change| reference.fire(w, change)).collect();
                         assert_eq!(mine, expected, "{step:?} to {w}");
                     }
                 }
-                Step::Remove(path, w, kind) => {
+                TableStep::Remove(path, w, kind) => {
                     let there = table.contains(path, *w, *kind);
                     assert_eq!(there, table.remove(path, *w, *kind), "{step:?}");
-                    assert_eq!(there, twin.remove(*w, path, *kind), "{step:?}");
+                    assert_eq!(there, reference.remove(*w, path, *kind), "{step:?}");
                     assert!(!table.contains(path, *w, *kind));
                 }
-                Step::Forget(w) => {
+                TableStep::Forget(w) => {
                     table.forget(*w);
-                    twin.0.retain(|(watcher, ..)| watcher != w);
+                    reference.0.retain(|(watcher, ..)| watcher != w);
                 }
-                Step::SetWatches(w, since, list) => {
-                    assert_eq!(table.set_watches(&tree, *w, *since, list), twin.set(&tree, *w, *since, list));
+                TableStep::SetWatches(w, since, list) => {
+                    let told = table.set_watches(&tree, *w, *since, list);
+                    assert_eq!(told, reference.set(&tree, *w, *since, list));
                 }
             }
-            assert_same(&table, &twin);
+            assert_same(&table, &reference);
         }
     }
 }

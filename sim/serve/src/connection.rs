@@ -2,7 +2,7 @@
 
 use crate::Limits;
 use crate::driver::ToCore;
-use crate::link::{Link, State, Unsent};
+use crate::link::{ClientLink, State, Unsent};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(crate) struct Connection {
     pub(crate) reader: OwnedReadHalf,
     pub(crate) conn: ConnId,
-    pub(crate) link: Arc<Link>,
+    pub(crate) link: Arc<ClientLink>,
     pub(crate) core: Sender<ToCore>,
     pub(crate) limits: Limits,
 }

@@ -174,7 +174,7 @@ fn help(address: SocketAddr, is_ensemble: bool) -> Response {
         "zoocheck serve: a test server, which fails on demand.\n\n\
          GET  /leader          who leads, in which epoch, and what each server does\n\
          GET  /sessions        who is there: ids, addresses, watches, ephemerals\n\
-         GET  /verdict         what the always-watched invariants say so far, and the promises if any are owed\n\
+         GET  /verdict         what the invariants say so far, and the promises if any are owed\n\
          GET  /record?last=N   the last N events\n\
          POST /faults          does a fault; what is wrong with it is one line, status 400\n\
          POST /observe         a client says what it does, such as {{\"session\":\"0x…\",\"enters\":\"/lock\"}}\n\n\

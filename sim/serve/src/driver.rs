@@ -1,7 +1,7 @@
 //! Drives the [`Core`]: one task that owns it, fed by queues that are bounded.
 
 use crate::core::{Core, Nanos};
-use crate::link::Link;
+use crate::link::ClientLink;
 use crate::verdict::Verdict;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const IN_A_ROW: usize = 128;
 #[derive(Debug)]
 pub(crate) enum ToCore {
     /// There is a new one. Comes before all else of it.
-    Accepted { server: u8, conn: ConnId, link: Arc<Link>, peer: SocketAddr },
+    Accepted { server: u8, conn: ConnId, link: Arc<ClientLink>, peer: SocketAddr },
     /// Frames have come.
     Frames { conn: ConnId, frames: Vec<Vec<u8>> },
     /// An administrator's question has come.

@@ -20,7 +20,7 @@
 //! | `fault` | [`Fault`]: what can be made to go wrong |
 //! | `words` | four-letter words |
 //! | `observer` | [`Observer`], which judges what clients say they do |
-//! | `record`, `verdict` | what clients did, and what the always-watched invariants say of it |
+//! | `record`, `verdict` | what clients did, and what the invariants say of it |
 //! | `core` | the servers, their disks, their timers, their connections; synchronous, without sockets |
 
 mod connection;

@@ -1,6 +1,6 @@
 //! Between the server and one connection's task: what is to be sent, and how much more may be asked.
 //!
-//! The server never waits for a client. It puts what is to be sent into the [`Link`] and goes on; the
+//! The server never waits for a client. It puts what is to be sent into the [`ClientLink`] and goes on; the
 //! connection's task sends it as fast as the client reads. In the other direction each request needs a place
 //! before it is handed over, and gives it back when it is answered: a task without places does not read, and
 //! TCP tells the client.
@@ -11,7 +11,7 @@ use tokio::sync::{Notify, Semaphore};
 
 /// One connection as the server's side sees it.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct ClientLink {
     inner: Mutex<Inner>,
     /// Told whenever the writer has something to look at.
     writer: Notify,
@@ -55,9 +55,9 @@ pub(crate) enum Unsent {
     Nothing,
 }
 
-impl Link {
-    pub(crate) fn new(limits: &Limits) -> Link {
-        Link {
+impl ClientLink {
+    pub(crate) fn new(limits: &Limits) -> ClientLink {
+        ClientLink {
             inner: Mutex::new(Inner { unsent: Vec::new(), in_hand: 0, state: State::Open, stalled: false }),
             writer: Notify::new(),
             requests: Semaphore::new(limits.outstanding_requests.max(1)),

@@ -3,7 +3,7 @@
 use crate::Limits;
 use crate::connection::Connection;
 use crate::driver::ToCore;
-use crate::link::Link;
+use crate::link::ClientLink;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -132,7 +132,7 @@ impl Door {
         // Answers are small, and clients wait for them.
         let _ = stream.set_nodelay(true);
         let conn = ConnId(self.next.fetch_add(1, Ordering::Relaxed));
-        let link = Arc::new(Link::new(&self.limits));
+        let link = Arc::new(ClientLink::new(&self.limits));
         if self
             .core
             .send(ToCore::Accepted { server: self.server, conn, link: link.clone(), peer })

@@ -184,7 +184,7 @@ impl Running {
         self.handle.with(|core, _| core.sessions()).await.unwrap_or_default()
     }
 
-    /// What the always-watched invariants say so far.
+    /// What the invariants say so far.
     pub async fn verdict(&self) -> Verdict {
         self.handle.with(|core, now| core.verdict(now)).await.expect("the server lives as long as this")
     }
@@ -199,7 +199,7 @@ impl Running {
         self.handle.with(move |core, _| core.record(n)).await.unwrap_or_default()
     }
 
-    /// Ends the server. Returns what the always-watched invariants say of it.
+    /// Ends the server. Returns what the invariants say of it.
     pub async fn stop(self) -> Verdict {
         let (done, stopped) = oneshot::channel();
         // The task that answers lives as long as this, and panics only if something of ours is wrong.

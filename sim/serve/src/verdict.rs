@@ -1,13 +1,13 @@
-//! What the always-watched invariants say of a server that served.
+//! What the invariants say of a server that served.
 
 use crate::observer::Judgement;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use zk_watched::{Invariant, Report};
+use zk_invariants::{Invariant, Report};
 
-/// What can be judged from the server's side: all that is always watched but what runs of recipes alone have,
-/// spinning tasks and budgets of steps.
+/// What can be judged from the server's side: all invariants but those that runs of recipes alone have, on spinning
+/// tasks and budgets of steps.
 ///
 /// A client's request counts as sent when the server gets it, and an answer as delivered when it is handed to
 /// the socket. So real-time order is judged more strictly than it is promised, as ZooKeeper could order requests
@@ -105,7 +105,7 @@ impl Judged {
 }
 
 impl Verdict {
-    /// From what was watched.
+    /// From what the invariants have found.
     pub(crate) fn new(report: &Report, zab: Option<ZabJudged<'_>>, requests: u64) -> Verdict {
         let tested = report.by_name();
         let judge = |invariant: Invariant| {

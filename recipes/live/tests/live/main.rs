@@ -2,8 +2,8 @@
 
 mod lock;
 mod order;
+mod proxy;
 mod real;
 mod requests;
 mod session;
-mod stranger;
 mod watches;

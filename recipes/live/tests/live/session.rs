@@ -1,7 +1,7 @@
 //! The session's states and its end.
 
+use crate::proxy::Proxy;
 use crate::real::{SHORT_TIMEOUT, TIMEOUT, path, until, with_server};
-use crate::stranger::Stranger;
 use zk_api::{
     CreateMode, Data, Either, ErrorCode, EventType, KeeperState, Outcome, WatchedEvent, ZooKeeper, race,
 };
@@ -142,10 +142,10 @@ fn refused_credentials_end_the_session_and_are_told_as_such() {
 fn a_server_that_does_not_know_the_session_any_more_ends_it() {
     with_server(|real| async move {
         // Through something that changes the session's number when the client comes back.
-        let stranger = Stranger::before(real.address());
-        let zk = LiveClient::connect(&stranger.address.to_string(), TIMEOUT).await.expect("a session");
+        let proxy = Proxy::before(real.address());
+        let zk = LiveClient::connect(&proxy.address.to_string(), TIMEOUT).await.expect("a session");
         let (_, watch) = zk.exists_watch(&path("/absent")).await.expect("watched");
-        stranger.cut();
+        proxy.cut();
         assert_eq!(zk.state_after().await, KeeperState::Expired);
         assert_eq!(watch.await, WatchedEvent::session_ended(KeeperState::Expired));
         let error = zk.create(&path("/a"), Data::NULL, CreateMode::Persistent).await.expect_err("no session");

@@ -1,6 +1,6 @@
 //! `barrier/any-event`: whatever it is told lets it pass.
 
-use super::stage::{Stage, barrier};
+use super::fixture::{Fixture, barrier};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -18,14 +18,14 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn wait(stage: Stage) -> Result<(), Stop> {
-    if stage.recipe().look().await?.is_none() {
+async fn wait(fixture: Fixture) -> Result<(), Stop> {
+    if fixture.recipe().look().await?.is_none() {
         return Ok(());
     }
-    stage.sees();
-    let zk = stage.zk();
+    fixture.sees();
+    let zk = fixture.zk();
     let told = zk.state_change();
-    if let (Some(_), watch) = plain::exists(&zk, &stage.node(), "").await? {
+    if let (Some(_), watch) = plain::exists(&zk, &fixture.node(), "").await? {
         match race(watch, told).await {
             Either::Left(_) | Either::Right(_) => {}
         }

@@ -1,6 +1,6 @@
 //! `barrier/lowered-once`: a deletion that fails leaves the barrier up.
 
-use super::stage::{Stage, barrier_lowered};
+use super::fixture::{Fixture, barrier_lowered};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Outcome, ZooKeeper};
@@ -19,14 +19,14 @@ pub fn trial() -> Trial {
         .scenario(&[("rounds", "20"), ("work-ms", "[0, 500]"), ("faults.drops", "100")])
 }
 
-async fn wait(stage: Stage) -> Result<(), Stop> {
-    stage.until_absent().await
+async fn wait(fixture: Fixture) -> Result<(), Stop> {
+    fixture.until_absent().await
 }
 
-async fn lower(stage: Stage) -> Result<(), Stop> {
-    match stage.zk().delete(&stage.node(), -1).await {
+async fn lower(fixture: Fixture) -> Result<(), Stop> {
+    match fixture.zk().delete(&fixture.node(), -1).await {
         Err(error) if error.is_session_over() => Err(error.into()),
-        Err(error) if error.outcome() == Outcome::NotApplied => stage.lowers().await,
+        Err(error) if error.outcome() == Outcome::NotApplied => fixture.lowers().await,
         Ok(()) | Err(_) => Ok(()),
     }
 }

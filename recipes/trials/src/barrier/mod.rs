@@ -1,21 +1,21 @@
 //! The barrier and its published variants on trial.
 //!
-//! `stage` is what they have in common.
+//! `fixture` is what they have in common.
 
 mod any_event;
+mod fixture;
 mod lowered_once;
 mod no_recheck;
 mod raised_again;
 mod recipe;
-mod stage;
 mod stale_look;
 
-pub use stage::{BARRIER, Stage, barrier};
+pub use fixture::{BARRIER, Fixture, barrier};
 
 use crate::trial::Trial;
 
 /// All of them, the right one first.
-pub fn catalogue() -> Vec<Trial> {
+pub fn trials() -> Vec<Trial> {
     vec![
         recipe::trial(),
         stale_look::trial(),

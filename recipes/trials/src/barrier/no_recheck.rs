@@ -1,6 +1,6 @@
 //! `barrier/no-recheck`: the event is taken for the barrier's end.
 
-use super::stage::{Stage, barrier};
+use super::fixture::{Fixture, barrier};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -16,12 +16,12 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn wait(stage: Stage) -> Result<(), Stop> {
-    if stage.recipe().look().await?.is_none() {
+async fn wait(fixture: Fixture) -> Result<(), Stop> {
+    if fixture.recipe().look().await?.is_none() {
         return Ok(());
     }
-    stage.sees();
-    if let (Some(_), watch) = plain::exists(&stage.zk(), &stage.node(), "").await? {
+    fixture.sees();
+    if let (Some(_), watch) = plain::exists(&fixture.zk(), &fixture.node(), "").await? {
         plain::event(watch).await?;
     }
     Ok(())

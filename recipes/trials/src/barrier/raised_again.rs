@@ -1,6 +1,6 @@
 //! `barrier/raised-again`: it looks for any barrier, not for the one it has seen.
 
-use super::stage::{Stage, barrier};
+use super::fixture::{Fixture, barrier};
 use crate::common::Stop;
 use crate::trial::{Bounds, FoundBy, Trial};
 
@@ -17,9 +17,9 @@ pub fn trial() -> Trial {
         .found_by(FoundBy::Model)
 }
 
-async fn wait(stage: Stage) -> Result<(), Stop> {
-    match stage.recipe().look().await? {
+async fn wait(fixture: Fixture) -> Result<(), Stop> {
+    match fixture.recipe().look().await? {
         None => Ok(()),
-        Some(_) => stage.until_absent().await,
+        Some(_) => fixture.until_absent().await,
     }
 }

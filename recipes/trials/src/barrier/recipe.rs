@@ -1,6 +1,6 @@
 //! `barrier`: the recipe of this project.
 
-use super::stage::{Stage, barrier};
+use super::fixture::{Fixture, barrier};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 
@@ -12,10 +12,10 @@ pub fn trial() -> Trial {
         .bounds(Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
 }
 
-async fn wait(stage: Stage) -> Result<(), Stop> {
-    let barrier = stage.recipe();
+async fn wait(fixture: Fixture) -> Result<(), Stop> {
+    let barrier = fixture.recipe();
     if let Some(up) = barrier.look().await? {
-        stage.sees();
+        fixture.sees();
         barrier.gone(up).await?;
     }
     Ok(())

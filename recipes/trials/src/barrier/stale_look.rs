@@ -1,6 +1,6 @@
 //! `barrier/stale-look`: the first look is a plain read.
 
-use super::stage::{Stage, barrier};
+use super::fixture::{Fixture, barrier};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 
@@ -18,6 +18,6 @@ pub fn trial() -> Trial {
         .scenario(&[("rounds", "20")])
 }
 
-async fn wait(stage: Stage) -> Result<(), Stop> {
-    stage.until_absent().await
+async fn wait(fixture: Fixture) -> Result<(), Stop> {
+    fixture.until_absent().await
 }

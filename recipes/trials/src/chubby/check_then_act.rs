@@ -4,7 +4,7 @@ use super::{look, presents};
 use crate::common::plain;
 use crate::common::{InRound, Stop};
 use crate::event::{Observation, Resource};
-use crate::lock::{LOCK, Stage};
+use crate::lock::{Fixture, LOCK};
 use crate::promises::ExclusionAtResource;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
@@ -34,26 +34,26 @@ pub fn trial() -> Trial {
         ])
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;
     plain::turn(&zk, &lock, &own).await?;
-    stage.tells(Observation::Granted { lock: lock.text(), node: own.text(), token: None });
-    stage.tells(Observation::Enters { lock: lock.text() });
+    fixture.tells(Observation::Granted { lock: lock.text(), node: own.text(), token: None });
+    fixture.tells(Observation::Enters { lock: lock.text() });
     for nth in 0..2 {
         zk.checkpoint("check-then-act/write", &[Local::Text(own.as_str()), Local::Number(nth.into())]);
-        presents(&stage, &own, Mode::Exclusive, None);
+        presents(&fixture, &own, Mode::Exclusive, None);
         // CheckSequencer: the znode exists, and its version is still 0.
         let accepted =
             look(&InRound::new(zk.clone(), nth), &own).await?.is_some_and(|stat| stat.version() == 0);
-        presents(&stage, &own, Mode::Exclusive, Some(accepted));
-        if accepted && stage.part().effects {
-            stage.writes(Resource::Unfenced, None).await;
+        presents(&fixture, &own, Mode::Exclusive, Some(accepted));
+        if accepted && fixture.role().effects {
+            fixture.writes(Resource::Unfenced, None).await;
         }
-        if stage.part().effects && nth == 0 {
-            stage.works().await;
+        if fixture.role().effects && nth == 0 {
+            fixture.works().await;
         }
     }
-    stage.leave();
+    fixture.leave();
     plain::remove(&zk, &own).await
 }

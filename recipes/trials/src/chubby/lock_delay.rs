@@ -2,7 +2,7 @@
 
 use super::right::stop;
 use crate::common::Stop;
-use crate::lock::{LOCK, Stage, lock};
+use crate::lock::{Fixture, LOCK, lock};
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtResource, Fifo, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
 };
@@ -32,13 +32,13 @@ pub fn trial() -> Trial {
         })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let mut handle = Handle::open(stage.zk(), &stage.lock(), &stage.guid()).await.map_err(stop)?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let mut handle = Handle::open(fixture.zk(), &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
     handle.set_lock_delay(DELAY);
     let locked = handle.acquire(Mode::Exclusive).await.map_err(stop)?;
     let sequencer = locked.sequencer();
     let lost = locked.lost(OnDisconnect::Stop);
-    stage.section(&sequencer.node, Some(sequencer.token), lost).await;
+    fixture.section(&sequencer.node, Some(sequencer.token), lost).await;
     locked.release().await?;
     Ok(handle.close().await?)
 }

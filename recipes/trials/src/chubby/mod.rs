@@ -11,7 +11,7 @@ mod version_zero;
 
 use crate::common::{Stop, Turn, plain};
 use crate::event::Observation;
-use crate::lock::{LOCK, Stage, lock};
+use crate::lock::{Fixture, LOCK, lock};
 use crate::promise::AnyPromise;
 use crate::promises::{
     DONE, ExclusionAmongLiveSessions, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, Order,
@@ -23,7 +23,7 @@ use zk_api::{Local, Stat, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
 /// All of them, the right one first.
-pub fn catalogue() -> Vec<Trial> {
+pub fn trials() -> Vec<Trial> {
     vec![
         right::trial(),
         lock_delay::trial(),
@@ -36,7 +36,7 @@ pub fn catalogue() -> Vec<Trial> {
 }
 
 /// The interface on trial, whose lock a turn takes and gives back. A sequencer is presented meanwhile.
-fn chubby(name: &'static str, turn: impl Turn<Stage>) -> Trial {
+fn chubby(name: &'static str, turn: impl Turn<Fixture>) -> Trial {
     lock(name, turn).promises(promises).tells(WORDS)
 }
 
@@ -68,8 +68,8 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
 }
 
 /// Who holds it in which mode: by turns.
-fn mode(stage: &Stage) -> Mode {
-    match (stage.part().me.process + u16::from(stage.round())) % 3 {
+fn mode(fixture: &Fixture) -> Mode {
+    match (fixture.role().me.process + u16::from(fixture.round())) % 3 {
         1 => Mode::Shared,
         _ => Mode::Exclusive,
     }
@@ -81,11 +81,11 @@ async fn look(zk: &impl ZooKeeper, node: &ZPath) -> Result<Option<Stat>, Stop> {
 }
 
 /// A sequencer is presented, for what needs this mode, and accepted or not.
-fn presents(stage: &Stage, node: &ZPath, needs: Mode, accepted: Option<bool>) {
+fn presents(fixture: &Fixture, node: &ZPath, needs: Mode, accepted: Option<bool>) {
     let what = match accepted {
         None => words::PRESENTS,
         Some(true) => words::IS_ACCEPTED_WITH,
         Some(false) => words::IS_REFUSED_WITH,
     };
-    stage.tells(Observation::note(what, node.as_str(), i64::from(needs == Mode::Exclusive)));
+    fixture.tells(Observation::note(what, node.as_str(), i64::from(needs == Mode::Exclusive)));
 }

@@ -3,7 +3,7 @@
 use super::{look, mode, presents};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::shared_lock::of_reader;
 use crate::trial::{Bounds, Trial};
 use zk_api::ZPath;
@@ -19,20 +19,20 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let mode = mode(&stage);
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let mode = mode(&fixture);
     let (kind, rule) = match mode {
         Mode::Shared => ("read", of_reader as fn(&ZPath, &[_], &ZPath) -> _),
         Mode::Exclusive => ("write", plain::place as _),
     };
-    let own = plain::contend_as(&zk, &lock, &stage.guid(), kind).await?;
+    let own = plain::contend_as(&zk, &lock, &fixture.guid(), kind).await?;
     plain::turn_by(&zk, &lock, &own, rule).await?;
-    stage.hold(mode, &own, None, std::future::pending::<()>()).await;
-    presents(&stage, &own, Mode::Exclusive, None);
+    fixture.hold(mode, &own, None, std::future::pending::<()>()).await;
+    presents(&fixture, &own, Mode::Exclusive, None);
     // CheckSequencer: the znode exists, and its version is still 0.
     let accepted = look(&zk, &own).await?.is_some_and(|stat| stat.version() == 0);
-    presents(&stage, &own, Mode::Exclusive, Some(accepted));
-    stage.leave();
+    presents(&fixture, &own, Mode::Exclusive, Some(accepted));
+    fixture.leave();
     plain::remove(&zk, &own).await
 }

@@ -2,7 +2,7 @@
 
 use super::{mode, presents};
 use crate::common::Stop;
-use crate::lock::{LOCK, Stage};
+use crate::lock::{Fixture, LOCK};
 use crate::promises::{ExclusionAtResource, TokensIncrease};
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
@@ -25,29 +25,29 @@ pub fn trial() -> Trial {
         })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = stage.zk();
-    let mode = mode(&stage);
-    let mut handle = Handle::open(zk.clone(), &stage.lock(), &stage.guid()).await.map_err(stop)?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = fixture.zk();
+    let mode = mode(&fixture);
+    let mut handle = Handle::open(zk.clone(), &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
     let locked = handle.acquire(mode).await.map_err(stop)?;
     let sequencer = locked.sequencer();
     let lost = locked.lost(OnDisconnect::Stop);
-    stage.hold(mode, &sequencer.node, Some(sequencer.token), lost).await;
+    fixture.hold(mode, &sequencer.node, Some(sequencer.token), lost).await;
     // Behind the critical section, so that it may be over by now.
     for needs in [Mode::Shared, Mode::Exclusive] {
-        presents(&stage, &sequencer.node, needs, None);
+        presents(&fixture, &sequencer.node, needs, None);
         let accepted = check_sequencer(&zk, &sequencer, needs).await?;
-        presents(&stage, &sequencer.node, needs, Some(accepted));
+        presents(&fixture, &sequencer.node, needs, Some(accepted));
     }
-    stage.leave();
+    fixture.leave();
     locked.release().await?;
     handle.set_sequencer(sequencer.clone());
     zk.checkpoint("chubby/over", &[Local::Text(sequencer.node.as_str())]);
-    presents(&stage, &sequencer.node, mode, None);
+    presents(&fixture, &sequencer.node, mode, None);
     match handle.set_contents("late".into(), -1).await {
-        Ok(()) => presents(&stage, &sequencer.node, mode, Some(true)),
+        Ok(()) => presents(&fixture, &sequencer.node, mode, Some(true)),
         Err(FileError::SequencerInvalid | FileError::Unknown(_)) => {
-            presents(&stage, &sequencer.node, mode, Some(false));
+            presents(&fixture, &sequencer.node, mode, Some(false));
         }
         Err(error) => return Err(stop(error)),
     }

@@ -3,7 +3,7 @@
 use super::{look, presents};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::Mode;
 
@@ -17,15 +17,15 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(1))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;
     plain::turn(&zk, &lock, &own).await?;
-    stage.section(&own, None, std::future::pending::<()>()).await;
+    fixture.section(&own, None, std::future::pending::<()>()).await;
     plain::remove(&zk, &own).await?;
-    presents(&stage, &own, Mode::Exclusive, None);
+    presents(&fixture, &own, Mode::Exclusive, None);
     // What an operation of the handle asks first: whether the version is another.
     let accepted = look(&zk, &own).await?.is_none_or(|stat| stat.version() == 0);
-    presents(&stage, &own, Mode::Exclusive, Some(accepted));
+    presents(&fixture, &own, Mode::Exclusive, Some(accepted));
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::presents;
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, FoundBy, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
@@ -22,14 +22,14 @@ pub fn trial() -> Trial {
         .found_by(FoundBy::Model)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;
     plain::turn(&zk, &lock, &own).await?;
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    presents(&stage, &own, Mode::Exclusive, None);
+    fixture.section(&own, None, std::future::pending::<()>()).await;
+    presents(&fixture, &own, Mode::Exclusive, None);
     let accepted = is_first(&zk, &lock, &own).await?;
-    presents(&stage, &own, Mode::Exclusive, Some(accepted));
+    presents(&fixture, &own, Mode::Exclusive, Some(accepted));
     plain::remove(&zk, &own).await
 }
 

@@ -3,7 +3,7 @@
 use super::{look, presents};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::Mode;
 
@@ -18,13 +18,13 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
-    presents(&stage, &own, Mode::Exclusive, None);
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;
+    presents(&fixture, &own, Mode::Exclusive, None);
     // CheckSequencer: the znode exists, and its version is still 0.
     let accepted = look(&zk, &own).await?.is_some_and(|stat| stat.version() == 0);
-    presents(&stage, &own, Mode::Exclusive, Some(accepted));
+    presents(&fixture, &own, Mode::Exclusive, Some(accepted));
     plain::turn(&zk, &lock, &own).await?;
-    stage.holds(&own).await
+    fixture.holds(&own).await
 }

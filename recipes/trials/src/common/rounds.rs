@@ -3,18 +3,18 @@
 use super::{InRound, Stop};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
-use crate::trial::Part;
+use crate::trial::Role;
 use std::future::Future;
 use zk_api::ZooKeeper;
 
-/// Does what is to be done in a round, which is told by its number from 0 and by a session whose checkpoints know it, as
-/// often as the part says. Ends with the first round that cannot go on.
-pub async fn rounds<Z, F>(zk: &Z, part: Part, mut round: impl FnMut(InRound<Z>, u8) -> F) -> Result<(), Stop>
+/// Does what is to be done in a round, which is told by its number from 0 and by a session whose checkpoints know it,
+/// as often as the role says. Ends with the first round that cannot go on.
+pub async fn rounds<Z, F>(zk: &Z, role: Role, mut round: impl FnMut(InRound<Z>, u8) -> F) -> Result<(), Stop>
 where
     Z: ZooKeeper + Clone,
     F: Future<Output = Result<(), Stop>>,
 {
-    for nth in 0..part.rounds {
+    for nth in 0..role.rounds {
         let zk = InRound::new(zk.clone(), nth);
         zk.checkpoint("trial/round", &[]);
         round(zk, nth).await?;
@@ -25,7 +25,7 @@ where
 /// The same where each round is an attempt at a lock: said as it begins, and as what was held is given back.
 pub async fn attempts<Z, P, F>(
     zk: &Z,
-    (probe, part): (&P, Part),
+    (probe, role): (&P, Role),
     lock: &'static str,
     mut turn: impl FnMut(InRound<Z>, u8) -> F,
 ) -> End
@@ -34,7 +34,7 @@ where
     P: Probe,
     F: Future<Output = Result<(), Stop>>,
 {
-    let done = rounds(zk, part, |zk, nth| {
+    let done = rounds(zk, role, |zk, nth| {
         probe.observe(Observation::Attempts { lock: lock.into() });
         let turn = turn(zk, nth);
         async move {

@@ -1,7 +1,7 @@
 //! Readers of one value that forget something: `configuration/no-watch-on-absent`, `configuration/no-reread`,
 //! `configuration/version-compare` and `configuration/watch-once`.
 
-use super::stage::{Stage, configuration};
+use super::fixture::{Fixture, configuration};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use zk_api::{Data, Error, ErrorCode, EventType, Local, Stat, Watch, ZooKeeper};
@@ -49,8 +49,8 @@ pub fn trials() -> Vec<Trial> {
 }
 
 fn careless(name: &'static str, how: Careless) -> Trial {
-    let write = |stage: Stage| async move { stage.replaces().await.map(drop) };
-    let read = move |stage: Stage| async move { how.read(&stage).await };
+    let write = |fixture: Fixture| async move { fixture.replaces().await.map(drop) };
+    let read = move |fixture: Fixture| async move { how.read(&fixture).await };
     configuration(name, write, read).bounds(Bounds::clients(2))
 }
 
@@ -58,13 +58,13 @@ fn careless(name: &'static str, how: Careless) -> Trial {
 type Read = (Option<(Data, Stat)>, Option<Watch>);
 
 impl Careless {
-    async fn read(self, stage: &Stage) -> Result<(), Stop> {
-        let zk = stage.zk();
-        stage.follows();
+    async fn read(self, fixture: &Fixture) -> Result<(), Stop> {
+        let zk = fixture.zk();
+        fixture.follows();
         let mut seen: Option<Option<i32>> = None;
         let mut is_last = false;
         while !is_last {
-            let (value, watch) = match self.look(stage, seen).await {
+            let (value, watch) = match self.look(fixture, seen).await {
                 Ok(read) => read,
                 Err(e) if self == Careless::NoReread && e.is_session_over() => break,
                 Err(e) => {
@@ -74,7 +74,7 @@ impl Careless {
             };
             let version = value.as_ref().map(|(_, stat)| stat.version());
             if self != Careless::VersionCompare || seen != Some(version) {
-                is_last = stage.sees_setting(value.as_ref().map(|(data, _)| data));
+                is_last = fixture.sees_setting(value.as_ref().map(|(data, _)| data));
             }
             if !is_last {
                 match watch {
@@ -86,18 +86,18 @@ impl Careless {
                         | EventType::NodeDataChanged
                         | EventType::NodeChildrenChanged => {}
                     },
-                    None => self.never_told(stage).await?,
+                    None => self.never_told(fixture).await?,
                 }
             }
             seen = Some(version);
         }
-        stage.is_through();
+        fixture.is_through();
         Ok(())
     }
 
     /// Reads, as carelessly as it is.
-    async fn look(self, stage: &Stage, seen: Option<Option<i32>>) -> Result<Read, Error> {
-        let (zk, name) = (stage.zk(), stage.name());
+    async fn look(self, fixture: &Fixture, seen: Option<Option<i32>>) -> Result<Read, Error> {
+        let (zk, name) = (fixture.zk(), fixture.name());
         let text = |seen: Option<Option<i32>>| match seen {
             None => -2,
             Some(version) => version.unwrap_or(-1).into(),
@@ -120,13 +120,13 @@ impl Careless {
         }
         match zk.exists_watch(&name).await? {
             (None, watch) => Ok((None, Some(watch))),
-            (Some(_), _) => Box::pin(self.look(stage, seen)).await,
+            (Some(_), _) => Box::pin(self.look(fixture, seen)).await,
         }
     }
 
     /// Waits for an event that nobody will tell; the end of the session it would notice.
-    async fn never_told(self, stage: &Stage) -> Result<(), Stop> {
-        let zk = stage.zk();
+    async fn never_told(self, fixture: &Fixture) -> Result<(), Stop> {
+        let zk = fixture.zk();
         loop {
             let change = zk.state_change();
             if zk.state().is_final() {

@@ -1,6 +1,6 @@
 //! `configuration` and `configuration/setting`: the recipes of this project.
 
-use super::stage::{Stage, configuration};
+use super::fixture::{Fixture, configuration};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::{Configuration, Setting};
@@ -18,15 +18,15 @@ fn whole() -> Trial {
         .bounds(Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
 }
 
-async fn whole_write(stage: Stage) -> Result<(), Stop> {
-    stage.publishes().await
+async fn whole_write(fixture: Fixture) -> Result<(), Stop> {
+    fixture.publishes().await
 }
 
-async fn whole_read(stage: Stage) -> Result<(), Stop> {
-    stage.follows();
-    let mut config = Configuration::new(stage.zk(), &stage.config());
-    while !stage.sees(&config.changed().await?.values) {}
-    stage.is_through();
+async fn whole_read(fixture: Fixture) -> Result<(), Stop> {
+    fixture.follows();
+    let mut config = Configuration::new(fixture.zk(), &fixture.config());
+    while !fixture.sees(&config.changed().await?.values) {}
+    fixture.is_through();
     Ok(())
 }
 
@@ -38,14 +38,14 @@ fn setting() -> Trial {
         .bounds(Bounds { rounds: 2, expiries: 1, lag: 1, ..Bounds::clients(2) })
 }
 
-async fn write(stage: Stage) -> Result<(), Stop> {
-    stage.replaces().await.map(|_| ())
+async fn write(fixture: Fixture) -> Result<(), Stop> {
+    fixture.replaces().await.map(|_| ())
 }
 
-async fn read(stage: Stage) -> Result<(), Stop> {
-    stage.follows();
-    let mut setting = Setting::new(stage.zk(), &stage.name());
-    while !stage.sees_value(setting.changed().await?.as_ref()) {}
-    stage.is_through();
+async fn read(fixture: Fixture) -> Result<(), Stop> {
+    fixture.follows();
+    let mut setting = Setting::new(fixture.zk(), &fixture.name());
+    while !fixture.sees_value(setting.changed().await?.as_ref()) {}
+    fixture.is_through();
     Ok(())
 }

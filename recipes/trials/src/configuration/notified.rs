@@ -1,7 +1,7 @@
 //! `configuration/notified`, `configuration/sync-asks-nobody` and `configuration/no-sync`: readers are told by others that
 //! there is something new.
 
-use super::stage::{CONFIG, Stage, configuration, promises};
+use super::fixture::{CONFIG, Fixture, configuration, promises};
 use crate::common::{Stop, plain};
 use crate::promises::{Of, Undisturbed, Views};
 use crate::trial::{Bounds, FoundBy, Trial};
@@ -51,7 +51,7 @@ pub fn trials() -> Vec<Trial> {
 
 /// There are many rounds without work, so that readers ask while a server is behind.
 fn notified(name: &'static str, told: Told) -> Trial {
-    let read = move |stage: Stage| async move { told.follow(&stage).await };
+    let read = move |fixture: Fixture| async move { told.follow(&fixture).await };
     configuration(name, write, read).scenario(&[("rounds", "20")]).promises(|| {
         let mut all = promises();
         all.push(Box::new(Undisturbed::of(Views::told(CONFIG, Of::Values))));
@@ -59,44 +59,44 @@ fn notified(name: &'static str, told: Told) -> Trial {
     })
 }
 
-async fn write(stage: Stage) -> Result<(), Stop> {
-    let version = stage.sets().await?;
-    stage.zk().checkpoint("told/tells", &[Local::Zxid(version)]);
-    stage.tells(version).await;
-    stage.pauses().await
+async fn write(fixture: Fixture) -> Result<(), Stop> {
+    let version = fixture.sets().await?;
+    fixture.zk().checkpoint("told/tells", &[Local::Zxid(version)]);
+    fixture.tells(version).await;
+    fixture.pauses().await
 }
 
 impl Told {
-    async fn follow(self, stage: &Stage) -> Result<(), Stop> {
-        stage.follows();
-        let mut setting = Setting::new(stage.zk(), &stage.name());
+    async fn follow(self, fixture: &Fixture) -> Result<(), Stop> {
+        fixture.follows();
+        let mut setting = Setting::new(fixture.zk(), &fixture.name());
         let first = setting.changed().await?;
-        stage.sees_value(first.as_ref());
-        if stage.is_told(first.map_or(Zxid::ZERO, |value| value.version)).await {
+        fixture.sees_value(first.as_ref());
+        if fixture.is_told(first.map_or(Zxid::ZERO, |value| value.version)).await {
             match self {
-                Told::Orders => stage.sees_value(setting.synced().await?.as_ref()),
+                Told::Orders => fixture.sees_value(setting.synced().await?.as_ref()),
                 Told::Syncs => {
-                    sync(stage).await?;
-                    stage.sees_setting(read(stage).await?.as_ref())
+                    sync(fixture).await?;
+                    fixture.sees_setting(read(fixture).await?.as_ref())
                 }
-                Told::Reads => stage.sees_setting(read(stage).await?.as_ref()),
+                Told::Reads => fixture.sees_setting(read(fixture).await?.as_ref()),
             };
         }
-        stage.pauses().await?;
-        stage.is_through();
+        fixture.pauses().await?;
+        fixture.is_through();
         Ok(())
     }
 }
 
 /// The value, from wherever it is asked for; `None` if there is none.
-async fn read(stage: &Stage) -> Result<Option<Data>, Stop> {
-    let (zk, name) = (stage.zk(), stage.name());
+async fn read(fixture: &Fixture) -> Result<Option<Data>, Stop> {
+    let (zk, name) = (fixture.zk(), fixture.name());
     let data = || plain::unless(ErrorCode::NoNode, zk.data(&name));
     Ok(plain::again_from(&zk, "told/read", &[], data).await?.map(|(data, _)| data))
 }
 
 /// Syncs, however often it takes.
-async fn sync(stage: &Stage) -> Result<(), Stop> {
-    let (zk, name) = (stage.zk(), stage.name());
+async fn sync(fixture: &Fixture) -> Result<(), Stop> {
+    let (zk, name) = (fixture.zk(), fixture.name());
     plain::again_from(&zk, "told/sync", &[], || zk.sync(&name)).await
 }

@@ -1,6 +1,6 @@
 //! `configuration/torn`: several values, one read after the other.
 
-use super::stage::{Stage, configuration};
+use super::fixture::{Fixture, configuration};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use std::collections::BTreeMap;
@@ -19,18 +19,18 @@ pub fn trial() -> Trial {
         .scenario(&[("rounds", "20")])
 }
 
-async fn write(stage: Stage) -> Result<(), Stop> {
-    stage.publishes().await
+async fn write(fixture: Fixture) -> Result<(), Stop> {
+    fixture.publishes().await
 }
 
-async fn read(stage: Stage) -> Result<(), Stop> {
-    let zk = stage.zk();
-    stage.follows();
+async fn read(fixture: Fixture) -> Result<(), Stop> {
+    let zk = fixture.zk();
+    fixture.follows();
     loop {
         zk.checkpoint("torn/read", &[]);
-        match all(&stage).await {
+        match all(&fixture).await {
             Ok((values, watch)) => {
-                if stage.sees(&values) {
+                if fixture.sees(&values) {
                     break;
                 }
                 plain::event(watch).await?;
@@ -38,13 +38,13 @@ async fn read(stage: Stage) -> Result<(), Stop> {
             Err(e) => plain::passing(&zk, e).await?,
         }
     }
-    stage.is_through();
+    fixture.is_through();
     Ok(())
 }
 
 /// One value after the other, and the watch of the version they had before.
-async fn all(stage: &Stage) -> Result<(BTreeMap<Text, Data>, Watch), Error> {
-    let (zk, config) = (stage.zk(), stage.config());
+async fn all(fixture: &Fixture) -> Result<(BTreeMap<Text, Data>, Watch), Error> {
+    let (zk, config) = (fixture.zk(), fixture.config());
     let (_, watch) = zk.data_watch(&config).await?;
     let mut values = BTreeMap::new();
     for name in zk.children(&config).await? {

@@ -1,17 +1,17 @@
 //! The double barrier and its published variants on trial.
 //!
-//! `stage` is what they have in common, `steps` the published steps, of which each variant is one reading.
+//! `fixture` is what they have in common, `steps` the published steps, of which each variant is one reading.
 
+mod fixture;
 mod published;
 mod recipe;
-mod stage;
 mod steps;
 
-pub use stage::{BARRIER, Size, Stage, double_barrier};
+pub use fixture::{BARRIER, Fixture, Size, double_barrier};
 
 use crate::trial::Trial;
 
 /// All of them, the right ones first.
-pub fn catalogue() -> Vec<Trial> {
+pub fn trials() -> Vec<Trial> {
     [recipe::trials(), published::trials()].concat()
 }

@@ -1,15 +1,15 @@
 //! `double-barrier/…`: the published steps, each with what is wrong with one edition or another.
 
-use super::stage::{Size, Stage, double_barrier, published};
+use super::fixture::{Fixture, Size, double_barrier, published};
 use super::steps::{SOUND, Steps, tutorial};
 use crate::common::Turn;
 use crate::trial::{Bounds, Trial};
 
 fn by_steps(name: &'static str, size: Size, steps: Steps) -> Trial {
-    edition(name, size, move |stage: Stage| async move { steps.round(&stage).await })
+    edition(name, size, move |fixture: Fixture| async move { steps.round(&fixture).await })
 }
 
-fn edition(name: &'static str, size: Size, round: impl Turn<Stage, bool>) -> Trial {
+fn edition(name: &'static str, size: Size, round: impl Turn<Fixture, bool>) -> Trial {
     double_barrier(name, size, round).promises(move || published(size, false))
 }
 
@@ -100,7 +100,9 @@ pub fn trials() -> Vec<Trial> {
             .bounds(Bounds::clients(3)),
         // The list of children is watched and counted. A member may enter, leave and remove its znode before another, which is
         // slow, has counted.
-        edition("double-barrier/tutorial", Size::All, |stage: Stage| async move { tutorial(&stage).await })
+        edition("double-barrier/tutorial", Size::All, |fixture: Fixture| async move {
+            tutorial(&fixture).await
+        })
             .summary("Enters when the list is long enough and leaves when it is empty: a slow one counts too late.")
             .source("ZooKeeper's tutorial, class Barrier; ZOOKEEPER-1011")
             .breaks("barrier-opens", "R-28", "none")

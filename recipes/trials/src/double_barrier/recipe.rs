@@ -1,6 +1,6 @@
 //! `double-barrier` and `double-barrier/newcomers`: the recipe of this project.
 
-use super::stage::{Size, Stage, double_barrier};
+use super::fixture::{Fixture, Size, double_barrier};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::DoubleBarrier;
@@ -22,11 +22,12 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-async fn enter_and_leave(stage: Stage) -> Result<bool, Stop> {
-    let (zk, parent, guid) = (stage.zk(), stage.barrier(), stage.guid());
-    let mut barrier = DoubleBarrier::new(zk, &parent, &guid, stage.size()).expect("a guid is fit for a name");
+async fn enter_and_leave(fixture: Fixture) -> Result<bool, Stop> {
+    let (zk, parent, guid) = (fixture.zk(), fixture.barrier(), fixture.guid());
+    let mut barrier =
+        DoubleBarrier::new(zk, &parent, &guid, fixture.size()).expect("a guid is fit for a name");
     let inside = barrier.enter().await?;
-    stage.inside().await;
+    fixture.inside().await;
     inside.leave().await?;
     Ok(true)
 }

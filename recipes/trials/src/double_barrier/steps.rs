@@ -1,6 +1,6 @@
 //! The published steps, decent in everything but what a variant asks for.
 
-use super::stage::{BARRIER, Stage};
+use super::fixture::{BARRIER, Fixture};
 use crate::common::{InRound, Stop, plain};
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Either, ErrorCode, Local, Text, Watch, ZPath, ZooKeeper, race};
@@ -52,25 +52,25 @@ pub(super) const SOUND: Steps = Steps {
 
 impl Steps {
     /// Enters, works and leaves.
-    pub(super) async fn round(self, stage: &Stage) -> Result<bool, Stop> {
-        let zk = stage.zk();
-        let own = plain::child(&stage.barrier(), &stage.name());
-        if !self.enter(stage, &zk, &own).await? {
+    pub(super) async fn round(self, fixture: &Fixture) -> Result<bool, Stop> {
+        let zk = fixture.zk();
+        let own = plain::child(&fixture.barrier(), &fixture.name());
+        if !self.enter(fixture, &zk, &own).await? {
             return Ok(false);
         }
-        stage.inside().await;
+        fixture.inside().await;
         self.leave(&InRound::new(zk, LEAVING), &own).await?;
         Ok(true)
     }
 
     /// `false` if it gave up.
-    async fn enter(self, stage: &Stage, zk: &impl ZooKeeper, own: &ZPath) -> Result<bool, Stop> {
-        let ready = plain::child(&stage.barrier(), "ready");
+    async fn enter(self, fixture: &Fixture, zk: &impl ZooKeeper, own: &ZPath) -> Result<bool, Stop> {
+        let ready = plain::child(&fixture.barrier(), "ready");
         let before =
             if self.looks_first { Some(plain::exists(zk, &ready, own.as_str()).await?.1) } else { None };
         // No checkpoint while a watch is held: it is what matters.
         make(zk, own, CreateMode::Ephemeral, self.own_exists_fails).await?;
-        if self.members(list(zk).await?, self.counts_flag).len() >= stage.size() {
+        if self.members(list(zk).await?, self.counts_flag).len() >= fixture.size() {
             make(zk, &plain::path(&self.flag.into()), CreateMode::Persistent, self.flag_exists_fails).await?;
             return Ok(true);
         }
@@ -150,12 +150,12 @@ async fn list(zk: &impl ZooKeeper) -> Result<Vec<Text>, Stop> {
 
 /// A barrier by the list of children alone, as a tutorial has it: enters when the list is long enough, leaves when it
 /// is empty.
-pub(super) async fn tutorial(stage: &Stage) -> Result<bool, Stop> {
-    let zk = stage.zk();
-    let own = plain::child(&barrier(), &stage.name());
+pub(super) async fn tutorial(fixture: &Fixture) -> Result<bool, Stop> {
+    let zk = fixture.zk();
+    let own = plain::child(&barrier(), &fixture.name());
     make(&zk, &own, CreateMode::Ephemeral, false).await?;
-    until(&zk, &own, |members| members >= stage.size()).await?;
-    stage.inside().await;
+    until(&zk, &own, |members| members >= fixture.size()).await?;
+    fixture.inside().await;
     plain::remove(&zk, &own).await?;
     until(&InRound::new(zk, LEAVING), &own, |members| members == 0).await?;
     Ok(true)

@@ -1,6 +1,6 @@
 //! `election/data-change`: a watch is used up by something else.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::trial::{Bounds, Trial};
@@ -17,19 +17,19 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = stage.zk();
-    let own = stage.stand(&stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = fixture.zk();
+    let own = fixture.stand(&fixture.guid()).await?;
     loop {
-        match stage.place(&own).await? {
+        match fixture.place(&own).await? {
             Place::First => {
                 let begin = introduce(&zk, &own);
-                stage.term(&own, None, stage.session_over(), begin).await?;
+                fixture.term(&own, None, fixture.session_over(), begin).await?;
                 return plain::remove(&zk, &own).await;
             }
             Place::Absent => return Err(plain::gone(&own)),
             Place::Behind(before) => {
-                if let Some(watch) = stage.watch(&before, &own).await? {
+                if let Some(watch) = fixture.watch(&before, &own).await? {
                     match watch.await.kind {
                         EventType::NodeDeleted => {}
                         EventType::None => return Err(Stop::SessionLost),

@@ -1,6 +1,6 @@
 //! `election/duplicate-start`: one election, two terms.
 
-use super::stage::{ELECTION, Stage, election};
+use super::fixture::{ELECTION, Fixture, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::promises::OneTermPerElection;
@@ -18,21 +18,21 @@ pub fn trial() -> Trial {
         .breaks("one-term-per-election", "S-167", "lost connection")
         .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
         .promises(|| {
-            let mut all = super::stage::promises();
+            let mut all = super::fixture::promises();
             all.push(Box::new(OneTermPerElection::of(ELECTION)));
             all
         })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = stage.zk();
-    let own = stage.stand(&stage.guid()).await?;
-    plain::turn(&zk, &stage.election(), &own).await?;
-    let mut first = pin!(stage.term(&own, None, stage.session_over(), async { Ok(()) }));
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = fixture.zk();
+    let own = fixture.stand(&fixture.guid()).await?;
+    plain::turn(&zk, &fixture.election(), &own).await?;
+    let mut first = pin!(fixture.term(&own, None, fixture.session_over(), async { Ok(()) }));
     if let Either::Right(()) = race(first.as_mut(), connected_again(&zk)).await {
         let second = async {
-            match stage.place(&own).await? {
-                Place::First => stage.term(&own, None, stage.session_over(), async { Ok(()) }).await,
+            match fixture.place(&own).await? {
+                Place::First => fixture.term(&own, None, fixture.session_over(), async { Ok(()) }).await,
                 Place::Behind(_) | Place::Absent => Ok(()),
             }
         };

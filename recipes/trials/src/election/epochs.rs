@@ -1,6 +1,6 @@
 //! `election`: the recipe of this project.
 
-use super::stage::{ELECTION, Stage, election};
+use super::fixture::{ELECTION, Fixture, election};
 use crate::common::Stop;
 use crate::promise::AnyPromise;
 use crate::promises::{self, AnnouncedLeaderLed, SessionEndNoticed, StopsAtLoss};
@@ -18,16 +18,16 @@ pub fn trial() -> Trial {
         .promises(promises)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, parent, guid) = (stage.zk(), stage.election(), stage.guid());
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, parent, guid) = (fixture.zk(), fixture.election(), fixture.guid());
     let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");
     let leadership = election.lead().await?;
     let announced = async { Ok(leadership.announce(guid.as_bytes()).await?) };
     let lost = leadership.session_lost(OnDisconnect::Stop);
-    stage.term(leadership.node(), Some(leadership.epoch()), lost, announced).await?;
+    fixture.term(leadership.node(), Some(leadership.epoch()), lost, announced).await?;
     leadership.resign().await?;
     if let Some(leader) = leader(&zk, &parent).await? {
-        stage.finds(&leader.node);
+        fixture.finds(&leader.node);
     }
     Ok(())
 }

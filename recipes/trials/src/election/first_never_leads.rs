@@ -1,6 +1,6 @@
 //! `election/first-never-leads`: who stands first is told by nobody.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::trial::{Bounds, Trial};
@@ -16,16 +16,16 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(1))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let own = stage.stand(&stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let own = fixture.stand(&fixture.guid()).await?;
     let mut notified = false;
     loop {
-        match stage.place(&own).await? {
-            Place::First if notified => return stage.leads(&own).await,
+        match fixture.place(&own).await? {
+            Place::First if notified => return fixture.leads(&own).await,
             Place::First => std::future::pending().await,
             Place::Absent => return Err(plain::gone(&own)),
             Place::Behind(before) => {
-                if let Some(watch) = stage.watch(&before, &own).await? {
+                if let Some(watch) = fixture.watch(&before, &own).await? {
                     plain::event(watch).await?;
                     notified = true;
                 }

@@ -1,7 +1,7 @@
 //! `election/goes-on`: a leader that is not interrupted.
 
 use super::epochs;
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::Election;
@@ -18,11 +18,11 @@ pub fn trial() -> Trial {
         .promises(epochs::promises)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let mut election =
-        Election::new(stage.zk(), &stage.election(), &stage.guid()).expect("a guid is fit for a name");
+        Election::new(fixture.zk(), &fixture.election(), &fixture.guid()).expect("a guid is fit for a name");
     let leadership = election.lead().await?;
     let never = std::future::pending::<()>();
-    stage.term(leadership.node(), Some(leadership.epoch()), never, async { Ok(()) }).await?;
+    fixture.term(leadership.node(), Some(leadership.epoch()), never, async { Ok(()) }).await?;
     Ok(leadership.resign().await?)
 }

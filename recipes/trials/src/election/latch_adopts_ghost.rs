@@ -1,6 +1,6 @@
 //! `leader-latch/adopts-ghost`: a candidate of the process's former session is taken for its own.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -17,13 +17,13 @@ pub fn trial() -> Trial {
         .bounds(Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, election) = (stage.zk(), stage.election());
-    let me = format!("process{}", stage.part().me.process);
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, election) = (fixture.zk(), fixture.election());
+    let me = format!("process{}", fixture.role().me.process);
     let names = plain::children(&zk, &election, &me).await?;
-    let own = match names.iter().find(|name| name.starts_with(stage.prefix(&me).name())) {
+    let own = match names.iter().find(|name| name.starts_with(fixture.prefix(&me).name())) {
         Some(name) => plain::child(&election, name),
-        None => stage.stand(&me).await?,
+        None => fixture.stand(&me).await?,
     };
-    stage.leads_in_turn(&own).await
+    fixture.leads_in_turn(&own).await
 }

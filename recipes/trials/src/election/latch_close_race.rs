@@ -1,6 +1,6 @@
 //! `leader-latch/close-race`: a create outlives the close.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -18,22 +18,22 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(1))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, guid) = (stage.zk(), stage.guid());
-    let created = zk.create(&stage.prefix(&guid), Data::NULL, CreateMode::EphemeralSequential);
-    let own = match race(created, stage.point()).await {
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, guid) = (fixture.zk(), fixture.guid());
+    let created = zk.create(&fixture.prefix(&guid), Data::NULL, CreateMode::EphemeralSequential);
+    let own = match race(created, fixture.point()).await {
         // Closed, and no candidate is known.
         Either::Right(()) => return Ok(()),
         Either::Left(Ok(made)) => plain::path(&made),
         Either::Left(Err(e)) => {
             plain::passing(&zk, e).await?;
-            let election = stage.election();
+            let election = fixture.election();
             let names = plain::children(&zk, &election, &guid).await?;
-            match names.iter().find(|name| name.starts_with(stage.prefix(&guid).name())) {
+            match names.iter().find(|name| name.starts_with(fixture.prefix(&guid).name())) {
                 Some(name) => plain::child(&election, name),
-                None => stage.stand(&guid).await?,
+                None => fixture.stand(&guid).await?,
             }
         }
     };
-    stage.leads_in_turn(&own).await
+    fixture.leads_in_turn(&own).await
 }

@@ -1,6 +1,6 @@
 //! `leader-latch/no-parent-ignored`: the election's znode is gone, and nobody makes it anew.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -23,29 +23,29 @@ pub fn trial() -> Trial {
         .scenario(&[("clients", "2"), ("rounds", "10")])
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    if stage.part().me.process == 0 {
-        return tidies_up(&stage).await;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    if fixture.role().me.process == 0 {
+        return tidies_up(&fixture).await;
     }
-    let (zk, guid) = (stage.zk(), stage.guid());
-    if stage.part().me.life > 0 {
-        look(&zk, &stage.election()).await?;
+    let (zk, guid) = (fixture.zk(), fixture.guid());
+    if fixture.role().me.life > 0 {
+        look(&zk, &fixture.election()).await?;
     }
-    let own = stand(&zk, &stage.election(), &stage.prefix(&guid)).await?;
-    stage.leads_in_turn(&own).await
+    let own = stand(&zk, &fixture.election(), &fixture.prefix(&guid)).await?;
+    fixture.leads_in_turn(&own).await
 }
 
 /// Removes the election's znode when nobody stands.
-async fn tidies_up(stage: &Stage) -> Result<(), Stop> {
-    let zk = stage.zk();
+async fn tidies_up(fixture: &Fixture) -> Result<(), Stop> {
+    let zk = fixture.zk();
     for look in 0..LOOKS {
         zk.checkpoint("latch/tidy", &[Local::Number(look.into())]);
-        match zk.delete(&stage.election(), -1).await {
+        match zk.delete(&fixture.election(), -1).await {
             Ok(()) => {}
             Err(e) if e.code == ErrorCode::NotEmpty || e.code == ErrorCode::NoNode => {}
             Err(e) => plain::passing(&zk, e).await?,
         }
-        stage.other_work().await?;
+        fixture.other_work().await?;
     }
     Ok(())
 }

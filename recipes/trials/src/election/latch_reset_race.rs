@@ -1,6 +1,6 @@
 //! `leader-latch/reset-race`: a look that was asked for before a reset counts after it.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::trial::{Bounds, Trial};
@@ -18,36 +18,36 @@ pub fn trial() -> Trial {
         .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, guid) = (stage.zk(), stage.guid());
-    let mut own = stage.stand(&guid).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, guid) = (fixture.zk(), fixture.guid());
+    let mut own = fixture.stand(&guid).await?;
     loop {
-        match stage.place(&own).await? {
+        match fixture.place(&own).await? {
             Place::Absent => return Err(plain::gone(&own)),
             Place::Behind(before) => {
-                if let Some(watch) = stage.watch(&before, &own).await? {
+                if let Some(watch) = fixture.watch(&before, &own).await? {
                     plain::event(watch).await?;
                 }
             }
             Place::First => {
                 let lost = zk.state_change();
-                stage.term(&own, None, lost, async { Ok(()) }).await?;
+                fixture.term(&own, None, lost, async { Ok(()) }).await?;
                 if zk.state() == KeeperState::SyncConnected {
                     return plain::remove(&zk, &own).await;
                 }
                 connected(&zk).await?;
-                own = reset(&stage, &guid, own).await?;
+                own = reset(&fixture, &guid, own).await?;
             }
         }
     }
 }
 
 /// Looks, deletes the candidate and makes another, all asked for at once.
-async fn reset(stage: &Stage, guid: &str, own: ZPath) -> Result<ZPath, Stop> {
-    let (zk, election) = (stage.zk(), stage.election());
+async fn reset(fixture: &Fixture, guid: &str, own: ZPath) -> Result<ZPath, Stop> {
+    let (zk, election) = (fixture.zk(), fixture.election());
     let listed = zk.children(&election);
     let deleted = zk.delete(&own, -1);
-    let created = zk.create(&stage.prefix(guid), Data::NULL, CreateMode::EphemeralSequential);
+    let created = zk.create(&fixture.prefix(guid), Data::NULL, CreateMode::EphemeralSequential);
     if let Ok(names) = listed.await
         && plain::place(&election, &names, &own) == Place::First
     {
@@ -57,23 +57,23 @@ async fn reset(stage: &Stage, guid: &str, own: ZPath) -> Result<ZPath, Stop> {
             gone = Some(deleted.await);
             made = Some(created.await);
         };
-        stage.term(&own, None, until, async { Ok(()) }).await?;
+        fixture.term(&own, None, until, async { Ok(()) }).await?;
         let (Some(gone), Some(made)) = (gone, made) else { return Ok(own) };
-        return settled(stage, guid, &own, gone, made).await;
+        return settled(fixture, guid, &own, gone, made).await;
     }
     let (gone, made) = (deleted.await, created.await);
-    settled(stage, guid, &own, gone, made).await
+    settled(fixture, guid, &own, gone, made).await
 }
 
 /// The new candidate, however often it takes.
 async fn settled(
-    stage: &Stage,
+    fixture: &Fixture,
     guid: &str,
     own: &ZPath,
     gone: Result<(), zk_api::Error>,
     made: Result<zk_api::Text, zk_api::Error>,
 ) -> Result<ZPath, Stop> {
-    let zk = stage.zk();
+    let zk = fixture.zk();
     if let Err(e) = gone
         && e.code != ErrorCode::NoNode
     {
@@ -84,11 +84,11 @@ async fn settled(
         Ok(made) => Ok(plain::path(&made)),
         Err(e) => {
             plain::passing(&zk, e).await?;
-            let election = stage.election();
+            let election = fixture.election();
             let names = plain::children(&zk, &election, guid).await?;
-            match names.iter().find(|name| name.starts_with(stage.prefix(guid).name())) {
+            match names.iter().find(|name| name.starts_with(fixture.prefix(guid).name())) {
                 Some(name) => Ok(plain::child(&election, name)),
-                None => stage.stand(guid).await,
+                None => fixture.stand(guid).await,
             }
         }
     }

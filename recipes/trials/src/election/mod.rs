@@ -1,11 +1,12 @@
 //! Leader election and its published variants on trial.
 //!
-//! `stage` is what they have in common: standing, and the term of a leader.
+//! `fixture` is what they have in common: standing, and the term of a leader.
 
 mod data_change;
 mod duplicate_start;
 mod epochs;
 mod first_never_leads;
+mod fixture;
 mod goes_on;
 mod latch_adopts_ghost;
 mod latch_close_race;
@@ -16,15 +17,14 @@ mod no_guid;
 mod no_null_check;
 mod node_is_leader;
 mod smallest_watched;
-mod stage;
 mod waiter_outlives_lease;
 
-pub use stage::{ELECTION, Stage, election};
+pub use fixture::{ELECTION, Fixture, election};
 
 use crate::trial::Trial;
 
 /// All of them, the right one first.
-pub fn catalogue() -> Vec<Trial> {
+pub fn trials() -> Vec<Trial> {
     vec![
         epochs::trial(),
         first_never_leads::trial(),

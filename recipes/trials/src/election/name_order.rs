@@ -1,6 +1,6 @@
 //! `election/name-order`: the least name leads.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::name_order::place;
@@ -17,9 +17,9 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, election) = (stage.zk(), stage.election());
-    let own = stage.stand(&stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, election) = (fixture.zk(), fixture.election());
+    let own = fixture.stand(&fixture.guid()).await?;
     plain::turn_by(&zk, &election, &own, place).await?;
-    stage.leads(&own).await
+    fixture.leads(&own).await
 }

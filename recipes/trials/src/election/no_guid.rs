@@ -1,6 +1,6 @@
 //! `election/no-guid`: a lost create is repeated.
 
-use super::stage::{ELECTION, Stage, election};
+use super::fixture::{ELECTION, Fixture, election};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -17,9 +17,9 @@ pub fn trial() -> Trial {
         .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let own = stand(&stage.zk(), &plain::child(&stage.election(), "n-")).await?;
-    stage.leads_in_turn(&own).await
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let own = stand(&fixture.zk(), &plain::child(&fixture.election(), "n-")).await?;
+    fixture.leads_in_turn(&own).await
 }
 
 /// Makes a candidate's znode, however often it takes.

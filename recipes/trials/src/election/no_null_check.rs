@@ -1,6 +1,6 @@
 //! `election/no-null-check`: waits for who is gone.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -16,12 +16,12 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = &stage.zk();
-    let own = &stage.stand(&stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = &fixture.zk();
+    let own = &fixture.stand(&fixture.guid()).await?;
     let waits = |before| async move {
         let (_, watch) = plain::exists(zk, &before, own.as_str()).await?;
         plain::event(watch).await
     };
-    stage.leads_behind(own, waits).await
+    fixture.leads_behind(own, waits).await
 }

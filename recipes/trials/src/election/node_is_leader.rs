@@ -1,7 +1,7 @@
 //! `election/node-is-leader`: the smallest candidate is taken for the leader.
 
 use super::epochs;
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -21,16 +21,16 @@ pub fn trial() -> Trial {
         .promises(epochs::promises)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, parent) = (stage.zk(), stage.election());
-    let mut election = Election::new(zk.clone(), &parent, &stage.guid()).expect("a guid is fit for a name");
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, parent) = (fixture.zk(), fixture.election());
+    let mut election = Election::new(zk.clone(), &parent, &fixture.guid()).expect("a guid is fit for a name");
     let leadership = election.lead().await?;
     let lost = leadership.session_lost(OnDisconnect::Stop);
-    stage.term(leadership.node(), Some(leadership.epoch()), lost, async { Ok(()) }).await?;
+    fixture.term(leadership.node(), Some(leadership.epoch()), lost, async { Ok(()) }).await?;
     leadership.resign().await?;
     let names = plain::children(&zk, &parent, "").await?;
     if let Some(smallest) = names.iter().min_by_key(|name| sequence_of(name)) {
-        stage.finds(&plain::child(&parent, smallest));
+        fixture.finds(&plain::child(&parent, smallest));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `election/smallest-watched`: everybody watches the leader.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::trial::{Bounds, Trial};
@@ -17,17 +17,17 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(3))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, election) = (stage.zk(), stage.election());
-    let own = stage.stand(&stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, election) = (fixture.zk(), fixture.election());
+    let own = fixture.stand(&fixture.guid()).await?;
     loop {
         let names = plain::children(&zk, &election, own.as_str()).await?;
         match plain::place(&election, &names, &own) {
-            Place::First => return stage.leads(&own).await,
+            Place::First => return fixture.leads(&own).await,
             Place::Absent => return Err(plain::gone(&own)),
             Place::Behind(_) => {
                 let smallest = names.iter().min_by_key(|name| sequence_of(name)).expect("its own at least");
-                if let Some(watch) = stage.watch(&plain::child(&election, smallest), &own).await? {
+                if let Some(watch) = fixture.watch(&plain::child(&election, smallest), &own).await? {
                     plain::event(watch).await?;
                 }
             }

@@ -1,6 +1,6 @@
 //! `election/waiter-outlives-lease`: a candidate that waits on when its session is over.
 
-use super::stage::{Stage, election};
+use super::fixture::{Fixture, election};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_api::EventType;
@@ -16,15 +16,15 @@ pub fn trial() -> Trial {
         .bounds(Bounds { expiries: 1, ..Bounds::clients(2) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (stage, own) = (&stage, &stage.stand(&stage.guid()).await?);
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (fixture, own) = (&fixture, &fixture.stand(&fixture.guid()).await?);
     let waits = |before| async move {
-        if let Some(watch) = stage.watch(&before, own).await?
+        if let Some(watch) = fixture.watch(&before, own).await?
             && watch.await.kind == EventType::None
         {
             std::future::pending().await
         }
         Ok(())
     };
-    stage.leads_behind(own, waits).await
+    fixture.leads_behind(own, waits).await
 }

@@ -1,6 +1,6 @@
 //! `lock/adopts-ghost`: takes up the znode of its former session.
 
-use super::stage::{Stage, lock};
+use super::fixture::{Fixture, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -17,14 +17,14 @@ pub fn trial() -> Trial {
         .bounds(Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let guid = format!("process{}", stage.part().me.process);
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let guid = format!("process{}", fixture.role().me.process);
     let names = plain::children(&zk, &lock, "").await?;
     let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
         Some(name) => plain::child(&lock, name),
         None => plain::contend(&zk, &lock, &guid).await?,
     };
     plain::turn(&zk, &lock, &own).await?;
-    stage.holds(&own).await
+    fixture.holds(&own).await
 }

@@ -1,6 +1,6 @@
 //! `lock/fails-at-loss`: a lost connection is an error.
 
-use super::stage::{Stage, lock};
+use super::fixture::{Fixture, lock};
 use crate::common::plain::{self, Place};
 use crate::common::{InRound, Stop};
 use crate::trial::{Bounds, Trial};
@@ -18,9 +18,9 @@ pub fn trial() -> Trial {
         .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let own = plain::contend(&zk, &lock, &fixture.guid()).await?;
     loop {
         zk.checkpoint("fails-at-loss/list", &[Local::Text(own.as_str())]);
         let names = match zk.children(&lock).await {
@@ -43,5 +43,5 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
             }
         }
     }
-    stage.holds(&own).await
+    fixture.holds(&own).await
 }

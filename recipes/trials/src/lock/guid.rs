@@ -1,6 +1,6 @@
 //! `lock`: the recipe of this project.
 
-use super::stage::{Stage, fenced, lock};
+use super::fixture::{Fixture, fenced, lock};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::{Lock, OnDisconnect};
@@ -39,10 +39,10 @@ pub fn trial() -> Trial {
         .promises(fenced)
 }
 
-pub(super) async fn turn(stage: Stage) -> Result<(), Stop> {
-    let guid = stage.guid();
-    let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
+pub(super) async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let guid = fixture.guid();
+    let mut lock = Lock::new(fixture.zk(), &fixture.lock(), &guid).expect("a guid is fit for a name");
     let held = lock.acquire().await?;
-    stage.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
+    fixture.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
     Ok(held.release().await?)
 }

@@ -1,6 +1,6 @@
 //! `lock/java`: one that waits on a monitor.
 
-use super::stage::{Stage, lock};
+use super::fixture::{Fixture, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -22,8 +22,8 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
     let prefix = plain::child(&lock, "lock-");
     let own = plain::path(&zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await?);
     let names = in_order(zk.children(&lock).await?);
@@ -34,14 +34,14 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
             let (stat, mut watch) = zk.exists_watch(&plain::child(&lock, &names[at - 1])).await?;
             if stat.is_some() {
                 // The thread has left exists() and has not yet entered the monitor.
-                match race(&mut watch, stage.point()).await {
+                match race(&mut watch, fixture.point()).await {
                     Either::Left(_) => std::future::pending().await,
                     Either::Right(()) => notified(watch.await).await,
                 }
             }
         }
     }
-    stage.section(&own, None, std::future::pending::<()>()).await;
+    fixture.section(&own, None, std::future::pending::<()>()).await;
     zk.delete(&own, -1).await?;
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! The lock and its published variants on trial.
 //!
-//! `stage` is what they have in common: attempts and the critical section; `threads` those of several threads.
+//! `fixture` is what they have in common: attempts and the critical section; `threads` those of several threads.
 
 mod adopts_ghost;
 mod fails_at_loss;
+mod fixture;
 mod guid;
 mod java;
 pub(crate) mod name_order;
@@ -18,17 +19,16 @@ mod release_once;
 mod session_as_guid;
 mod simple;
 mod simple_looped;
-mod stage;
 mod two_threads;
 mod watch_lost;
 
 pub use crate::common::{InRound, Stop};
-pub use stage::{LOCK, Stage, fair, fenced, lock, lock_of_threads};
+pub use fixture::{Fixture, LOCK, fair, fenced, lock, lock_of_threads};
 
 use crate::trial::Trial;
 
 /// All of them, the right one first.
-pub fn catalogue() -> Vec<Trial> {
+pub fn trials() -> Vec<Trial> {
     let [before, after] = [
         vec![
             guid::trial(),

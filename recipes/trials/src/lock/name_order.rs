@@ -1,6 +1,6 @@
 //! `lock/name-order`: whole names are compared.
 
-use super::stage::{Stage, lock};
+use super::fixture::{Fixture, lock};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::trial::{Bounds, Trial};
@@ -18,11 +18,11 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let own = plain::contend(&zk, &lock, &fixture.guid()).await?;
     plain::turn_by(&zk, &lock, &own, place).await?;
-    stage.holds(&own).await
+    fixture.holds(&own).await
 }
 
 pub(crate) fn place(lock: &ZPath, names: &[Text], own: &ZPath) -> Place {

@@ -1,6 +1,6 @@
 //! `lock/no-guid`: a lost create is repeated blindly.
 
-use super::stage::{Stage, lock};
+use super::fixture::{Fixture, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -18,11 +18,11 @@ pub fn trial() -> Trial {
         .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
     let prefix = plain::child(&lock, "lock-");
     let create = || zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential);
     let own = plain::path(&plain::again_from(&zk, "no-guid/create", &[], create).await?);
     plain::turn(&zk, &lock, &own).await?;
-    stage.holds(&own).await
+    fixture.holds(&own).await
 }

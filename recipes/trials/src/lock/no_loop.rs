@@ -1,6 +1,6 @@
 //! `lock/no-loop`: waits for a predecessor that is gone already.
 
-use super::stage::{Next, Stage, lock};
+use super::fixture::{Fixture, Next, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -18,11 +18,11 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = &stage.zk();
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = &fixture.zk();
     let waits = |lower: ZPath, own: ZPath| async move {
         let (_, watch) = plain::exists(zk, &lower, own.as_str()).await?;
         plain::event(watch).await.map(|()| Next::Look)
     };
-    stage.in_line(waits).await
+    fixture.in_line(waits).await
 }

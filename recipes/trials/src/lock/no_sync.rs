@@ -1,6 +1,6 @@
 //! `lock/no-sync` and `lock/behind-sync`: a lost create is looked up in a list that may be old.
 
-use super::stage::{Stage, lock};
+use super::fixture::{Fixture, lock};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::trial::{Bounds, FoundBy, Trial};
@@ -32,7 +32,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 fn no_sync(name: &'static str, how: NoSync) -> Trial {
-    lock(name, move |stage| how.turn(stage))
+    lock(name, move |fixture| how.turn(fixture))
         .breaks("no-orphan-znode", "S-051", "lost answer")
         .bounds(Bounds { drops: 2, lag: 1, ..Bounds::clients(1) })
         // Chaos would need two lost answers and a server that lags at one moment.
@@ -40,11 +40,11 @@ fn no_sync(name: &'static str, how: NoSync) -> Trial {
 }
 
 impl NoSync {
-    async fn turn(self, stage: Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let prefix = plain::child(&lock, &format!("{}-lock-", stage.guid()));
+    async fn turn(self, fixture: Fixture) -> Result<(), Stop> {
+        let (zk, lock) = (fixture.zk(), fixture.lock());
+        let prefix = plain::child(&lock, &format!("{}-lock-", fixture.guid()));
         let own = self.acquire(&zk, &lock, &prefix).await?;
-        stage.section(&own, None, std::future::pending::<()>()).await;
+        fixture.section(&own, None, std::future::pending::<()>()).await;
         plain::remove(&zk, &own).await
     }
 

@@ -1,6 +1,6 @@
 //! `lock/no-watch-after-loss`: a lost connection loses the watch.
 
-use super::stage::{Next, Stage, lock};
+use super::fixture::{Fixture, Next, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -17,15 +17,15 @@ pub fn trial() -> Trial {
         .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = &stage.zk();
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = &fixture.zk();
     let waits = |lower: ZPath, own: ZPath| async move {
         if let (Some(_), watch) = plain::exists(zk, &lower, own.as_str()).await? {
             heard(race(watch, zk.state_change()).await).await?;
         }
         Ok(Next::Look)
     };
-    stage.in_line(waits).await
+    fixture.in_line(waits).await
 }
 
 /// What it heard first: the watch, or something about the connection.

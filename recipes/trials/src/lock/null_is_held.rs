@@ -1,6 +1,6 @@
 //! `lock/null-is-held`: a predecessor that is not there is taken for the lock.
 
-use super::stage::{Next, Stage, lock};
+use super::fixture::{Fixture, Next, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -19,13 +19,13 @@ pub fn trial() -> Trial {
         .scenario(&[("faults.expiries", "12")])
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = &stage.zk();
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = &fixture.zk();
     let waits = |lower: ZPath, own: ZPath| async move {
         match plain::exists(zk, &lower, own.as_str()).await? {
             (None, _) => Ok(Next::Hold),
             (Some(_), watch) => plain::event(watch).await.map(|()| Next::Look),
         }
     };
-    stage.in_line(waits).await
+    fixture.in_line(waits).await
 }

@@ -1,6 +1,6 @@
 //! `lock/read-then-watch`: the watch is set after the look.
 
-use super::stage::{Next, Stage, lock};
+use super::fixture::{Fixture, Next, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -18,15 +18,15 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = &stage.zk();
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = &fixture.zk();
     let waits = |lower: ZPath, own: ZPath| async move {
         if plain::exists(zk, &lower, own.as_str()).await?.0.is_some() {
             plain::event(watch(zk, &lower, &own).await?).await?;
         }
         Ok(Next::Look)
     };
-    stage.in_line(waits).await
+    fixture.in_line(waits).await
 }
 
 /// Sets the watch, and does not look what there is.

@@ -1,6 +1,6 @@
 //! `lock/release-once`: a deletion that fails leaves the lock held.
 
-use super::stage::{Stage, lock};
+use super::fixture::{Fixture, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -18,11 +18,11 @@ pub fn trial() -> Trial {
         .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let own = plain::contend(&zk, &lock, &fixture.guid()).await?;
     plain::turn(&zk, &lock, &own).await?;
-    stage.section(&own, None, std::future::pending::<()>()).await;
+    fixture.section(&own, None, std::future::pending::<()>()).await;
     match zk.delete(&own, -1).await {
         Err(error) if error.is_session_over() => Err(Stop::SessionLost),
         Ok(()) | Err(_) => Ok(()),

@@ -1,6 +1,6 @@
 //! `lock/session-as-guid`: a session has one guid, whoever asks on it.
 
-use super::stage::{Stage, lock_of_threads};
+use super::fixture::{Fixture, lock_of_threads};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -18,8 +18,8 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(1))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
     let guid = format!("x{:x}", zk.session());
     let names = plain::children(&zk, &lock, "").await?;
     let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
@@ -27,5 +27,5 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
         None => plain::contend(&zk, &lock, &guid).await?,
     };
     plain::turn(&zk, &lock, &own).await?;
-    stage.holds(&own).await
+    fixture.holds(&own).await
 }

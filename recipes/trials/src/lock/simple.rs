@@ -1,6 +1,6 @@
 //! `lock/simple`: one znode for all.
 
-use super::stage::{LOCK, Stage, lock};
+use super::fixture::{Fixture, LOCK, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::promise::AnyPromise;
@@ -27,13 +27,13 @@ pub fn trial() -> Trial {
         .promises(promises)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, holder) = (stage.zk(), holder(&stage.lock()));
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, holder) = (fixture.zk(), holder(&fixture.lock()));
     while !create(&zk, &holder).await? {
         let (_, watch) = plain::exists(&zk, &holder, "").await?;
         plain::event(watch).await?;
     }
-    stage.section(&holder, None, std::future::pending::<()>()).await;
+    fixture.section(&holder, None, std::future::pending::<()>()).await;
     release(&zk, &holder).await
 }
 

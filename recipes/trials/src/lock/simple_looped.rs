@@ -1,7 +1,7 @@
 //! `lock/simple-looped`: the simple lock with its gap closed.
 
+use super::fixture::{Fixture, lock};
 use super::simple;
-use super::stage::{Stage, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -19,13 +19,13 @@ pub fn trial() -> Trial {
         .promises(simple::promises)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, holder) = (stage.zk(), simple::holder(&stage.lock()));
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, holder) = (fixture.zk(), simple::holder(&fixture.lock()));
     while !simple::create(&zk, &holder).await? {
         if let (Some(_), watch) = plain::exists(&zk, &holder, "").await? {
             plain::event(watch).await?;
         }
     }
-    stage.section(&holder, None, std::future::pending::<()>()).await;
+    fixture.section(&holder, None, std::future::pending::<()>()).await;
     simple::release(&zk, &holder).await
 }

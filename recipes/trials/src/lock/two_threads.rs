@@ -1,7 +1,7 @@
 //! `lock/two-threads`: the recipe of this project, by two threads of each process.
 
+use super::fixture::{fenced, lock_of_threads};
 use super::guid::turn;
-use super::stage::{fenced, lock_of_threads};
 use crate::trial::{Bounds, Trial};
 
 /// [`zk_recipes::Lock`], one for each thread, with a guid of its own: on one session they are two contenders.

@@ -1,6 +1,6 @@
 //! `lock/watch-lost`: an event that is no deletion uses the watch up.
 
-use super::stage::{Next, Stage, lock};
+use super::fixture::{Fixture, Next, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -19,15 +19,15 @@ pub fn trial() -> Trial {
         .scenario(&[("faults.admin-writes", "12")])
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = &stage.zk();
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = &fixture.zk();
     let waits = |lower: ZPath, own: ZPath| async move {
         if let (Some(_), watch) = plain::exists(zk, &lower, own.as_str()).await? {
             deletion(watch).await?;
         }
         Ok(Next::Look)
     };
-    stage.in_line(waits).await
+    fixture.in_line(waits).await
 }
 
 async fn deletion(watch: Watch) -> Result<(), Stop> {

@@ -1,6 +1,6 @@
 //! `membership/kept` and `membership/watch-not-rearmed`: somebody writes to a member's znode and then deletes it.
 
-use super::stage::{Stage, group, name, promises};
+use super::fixture::{Fixture, group, name, promises};
 use crate::common::{AnyZooKeeper, InRound, Stop, Turn, plain};
 use crate::trial::{Bounds, Trial};
 use std::pin::pin;
@@ -34,16 +34,16 @@ pub fn watch_not_rearmed() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-fn operated(name: &'static str, belong: impl Turn<Stage>) -> Trial {
+fn operated(name: &'static str, belong: impl Turn<Fixture>) -> Trial {
     group(name, operates, belong).scenario(SCENARIO).promises(|| promises(false))
 }
 
-async fn keeps(stage: Stage) -> Result<(), Stop> {
-    let member = stage.member();
-    let over = over(&stage).await?;
-    stage.joins(member.node());
+async fn keeps(fixture: Fixture) -> Result<(), Stop> {
+    let member = fixture.member();
+    let over = over(&fixture).await?;
+    fixture.joins(member.node());
     member.join().await?;
-    stage.begins(member.node());
+    fixture.begins(member.node());
     if let Some(over) = over {
         let mut over = pin!(plain::event(over));
         match race(member.keep(), over.as_mut()).await {
@@ -52,72 +52,72 @@ async fn keeps(stage: Stage) -> Result<(), Stop> {
         }
     }
     // What the operator did last may have been told together with the end.
-    stage.member_in(1).join().await?;
-    stage.ends(member.node());
+    fixture.member_in(1).join().await?;
+    fixture.ends(member.node());
     Ok(())
 }
 
-async fn watches_once(stage: Stage) -> Result<(), Stop> {
-    let (zk, member) = (stage.zk(), stage.member());
-    let over = over(&stage).await?;
-    stage.joins(member.node());
+async fn watches_once(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, member) = (fixture.zk(), fixture.member());
+    let over = over(&fixture).await?;
+    fixture.joins(member.node());
     member.join().await?;
-    stage.begins(member.node());
+    fixture.begins(member.node());
     let (stat, watch) = plain::exists(&zk, member.node(), "").await?;
     if let (Some(over), true) = (over, stat.is_some()) {
         let mut over = pin!(plain::event(over));
         match race(watch, over.as_mut()).await {
             Either::Left(event) if event.kind == EventType::NodeDeleted => {
-                stage.member_in(1).join().await?;
+                fixture.member_in(1).join().await?;
                 over.await?;
             }
             Either::Left(_) => over.await?,
             Either::Right(told) => told?,
         }
     }
-    stage.ends(member.node());
+    fixture.ends(member.node());
     Ok(())
 }
 
 /// The znode that the operator makes in the end.
-fn end(stage: &Stage) -> ZPath {
-    plain::child(&stage.group(), OVER)
+fn end(fixture: &Fixture) -> ZPath {
+    plain::child(&fixture.group(), OVER)
 }
 
 /// A watch for the operator's end, unless it has come.
-async fn over(stage: &Stage) -> Result<Option<Watch>, Stop> {
-    let (stat, watch) = plain::exists(&stage.zk(), &end(stage), "").await?;
+async fn over(fixture: &Fixture) -> Result<Option<Watch>, Stop> {
+    let (stat, watch) = plain::exists(&fixture.zk(), &end(fixture), "").await?;
     Ok(stat.is_none().then_some(watch))
 }
 
 /// Once everybody is there, writes to the first member's znode and deletes it, and ends when it is there again.
-async fn operates(stage: Stage) -> Result<(), Stop> {
-    let (zk, group) = (stage.zk(), stage.group());
+async fn operates(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, group) = (fixture.zk(), fixture.group());
     let first = plain::child(&group, &name(1, true));
-    if over(&stage).await?.is_none() {
+    if over(&fixture).await?.is_none() {
         return Ok(());
     }
-    full(&stage, 0).await?;
+    full(&fixture, 0).await?;
     tolerant(&zk, "operator/sets", &first, |zk, path| {
         zk.set_data(path, Data::from("x"), -1).map(|r| r.map(|_| ()))
     })
     .await?;
     tolerant(&zk, "operator/deletes", &first, |zk, path| zk.delete(path, -1)).await?;
-    full(&stage, 1).await?;
-    tolerant(&zk, "operator/ends", &end(&stage), |zk, path| {
+    full(&fixture, 1).await?;
+    tolerant(&zk, "operator/ends", &end(&fixture), |zk, path| {
         zk.create(path, Data::NULL, zk_api::CreateMode::Persistent).map(|r| r.map(|_| ()))
     })
     .await
 }
 
 /// Waits until everybody is there, in this part of the round.
-async fn full(stage: &Stage, part: u8) -> Result<(), RecipeError> {
-    stage.follows();
-    let mut roster = Roster::new(InRound::new(stage.zk(), part), &stage.group());
+async fn full(fixture: &Fixture, part: u8) -> Result<(), RecipeError> {
+    fixture.follows();
+    let mut roster = Roster::new(InRound::new(fixture.zk(), part), &fixture.group());
     loop {
         let members = roster.changed().await?;
-        stage.sees(members);
-        if stage.is_full(members) {
+        fixture.sees(members);
+        if fixture.is_full(members) {
             return Ok(());
         }
     }

@@ -1,6 +1,6 @@
 //! `membership/leaves-once`: a deletion that fails leaves the member listed.
 
-use super::stage::{Stage, group};
+use super::fixture::{Fixture, group};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Either, Outcome, ZooKeeper, race};
@@ -9,7 +9,7 @@ use zk_api::{Either, Outcome, ZooKeeper, race};
 ///
 /// Where the request is lost with its connection, it stays listed as long as its session lives (S-063, R-10).
 pub fn trial() -> Trial {
-    group("membership/leaves-once", Stage::watches, belong)
+    group("membership/leaves-once", Fixture::watches, belong)
         .summary("Deletes its znode once when it leaves, and takes a lost answer for good.")
         .source("reading of ZooKeeper's recipes, which name no errors")
         .breaks("leavers-unlisted", "S-063", "lost request")
@@ -18,22 +18,22 @@ pub fn trial() -> Trial {
         .scenario(&[("rounds", "20"), ("work-ms", "[0, 500]"), ("faults.drops", "100")])
 }
 
-async fn belong(stage: Stage) -> Result<(), Stop> {
-    let member = stage.member();
-    stage.joins(member.node());
+async fn belong(fixture: Fixture) -> Result<(), Stop> {
+    let member = fixture.member();
+    fixture.joins(member.node());
     member.join().await?;
-    stage.begins(member.node());
-    if let Either::Left(error) = race(member.keep(), stage.work()).await {
+    fixture.begins(member.node());
+    if let Either::Left(error) = race(member.keep(), fixture.work()).await {
         return Err(error.into());
     }
-    if !stage.is_last() {
-        stage.leaves(member.node());
-        match stage.zk().delete(member.node(), -1).await {
+    if !fixture.is_last() {
+        fixture.leaves(member.node());
+        match fixture.zk().delete(member.node(), -1).await {
             Err(error) if error.is_session_over() => return Err(error.into()),
             Err(error) if error.outcome() == Outcome::NotApplied => member.leave().await?,
             Ok(()) | Err(_) => {}
         }
     }
-    stage.ends(member.node());
+    fixture.ends(member.node());
     Ok(())
 }

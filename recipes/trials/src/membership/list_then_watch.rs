@@ -1,6 +1,6 @@
 //! `membership/list-then-watch`: the list and its watch by two requests.
 
-use super::stage::{Stage, group};
+use super::fixture::{Fixture, group};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -11,23 +11,23 @@ use zk_api::{Local, Text, ZooKeeper};
 ///
 /// Who joins in between is neither in the list nor told by the watch (S-008).
 pub fn trial() -> Trial {
-    group("membership/list-then-watch", watch, Stage::belongs)
+    group("membership/list-then-watch", watch, Fixture::belongs)
         .summary("Lists the members and sets the watch afterwards, so that a change in between is missed.")
         .source("mutant of the recipe")
         .breaks("fresh-at-rest", "S-008", "none")
         .bounds(Bounds::clients(2))
 }
 
-async fn watch(stage: Stage) -> Result<(), Stop> {
-    let (zk, group) = (stage.zk(), stage.group());
-    stage.follows();
+async fn watch(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, group) = (fixture.zk(), fixture.group());
+    fixture.follows();
     loop {
         let names: BTreeSet<Text> = plain::children(&zk, &group, "").await?.into_iter().collect();
-        stage.sees(&names);
-        if stage.is_full(&names) {
+        fixture.sees(&names);
+        if fixture.is_full(&names) {
             return Ok(());
         }
-        stage.work().await;
+        fixture.work().await;
         let known = [Local::Text(group.as_str())];
         let (_, watch) = plain::again_from(&zk, "group/watch", &known, || zk.children_watch(&group)).await?;
         plain::event(watch).await?;

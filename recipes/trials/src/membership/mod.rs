@@ -1,7 +1,8 @@
 //! Group membership and its published variants on trial.
 //!
-//! `stage` is what they have in common: one who watches, and members who come and go.
+//! `fixture` is what they have in common: one who watches, and members who come and go.
 
+mod fixture;
 mod kept;
 mod leaves_once;
 mod list_then_watch;
@@ -9,14 +10,13 @@ mod never_forgets;
 mod no_rejoin;
 mod node_exists_is_joined;
 mod roster;
-mod stage;
 
-pub use stage::{GROUP, Stage, group};
+pub use fixture::{Fixture, GROUP, group};
 
 use crate::trial::Trial;
 
 /// All of them, the right one first.
-pub fn catalogue() -> Vec<Trial> {
+pub fn trials() -> Vec<Trial> {
     vec![
         roster::trial(),
         kept::trial(),

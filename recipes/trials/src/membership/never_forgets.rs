@@ -1,6 +1,6 @@
 //! `membership/never-forgets`: who has left is shown.
 
-use super::stage::{Stage, group};
+use super::fixture::{Fixture, group};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use std::collections::BTreeSet;
@@ -8,16 +8,16 @@ use zk_api::{Local, Text, ZooKeeper};
 
 /// Whoever watches adds who is new to those it knows, and takes nobody out: it shows members together that never were.
 pub fn trial() -> Trial {
-    group("membership/never-forgets", watch, Stage::belongs)
+    group("membership/never-forgets", watch, Fixture::belongs)
         .summary("Whoever watches adds the members that are new, and goes on showing those that have left.")
         .source("mutant of the recipe")
         .breaks("no-torn-reads", "S-008", "none")
         .bounds(Bounds { rounds: 2, ..Bounds::clients(2) })
 }
 
-async fn watch(stage: Stage) -> Result<(), Stop> {
-    let (zk, group) = (stage.zk(), stage.group());
-    stage.follows();
+async fn watch(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, group) = (fixture.zk(), fixture.group());
+    fixture.follows();
     let mut known: BTreeSet<Text> = BTreeSet::new();
     loop {
         let alive: Vec<Local<'_>> = known.iter().map(|name| Local::Text(name)).collect();
@@ -25,8 +25,8 @@ async fn watch(stage: Stage) -> Result<(), Stop> {
         match zk.children_watch(&group).await {
             Ok((names, changed)) => {
                 known.extend(names);
-                stage.sees(&known);
-                if stage.is_full(&known) {
+                fixture.sees(&known);
+                if fixture.is_full(&known) {
                     return Ok(());
                 }
                 plain::event(changed).await?;

@@ -1,6 +1,6 @@
 //! `membership/no-rejoin`: a member that does nothing else.
 
-use super::stage::{Stage, group};
+use super::fixture::{Fixture, group};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 
@@ -11,7 +11,7 @@ const WORKS: u8 = 4;
 ///
 /// When its session expires its znode is gone. The process works on, and never joins again with a new session (S-006).
 pub fn trial() -> Trial {
-    group("membership/no-rejoin", Stage::watches, belong)
+    group("membership/no-rejoin", Fixture::watches, belong)
         .summary("A member takes no notice of the end of its session, and stays unlisted for good.")
         .source(
             "an article on ZooKeeper: after the znode is made, the process does not need to do anything else",
@@ -22,18 +22,18 @@ pub fn trial() -> Trial {
         .scenario(&[("rounds", "1"), ("work-ms", "[2000, 8000]"), ("faults.expiries", "12")])
 }
 
-async fn belong(stage: Stage) -> Result<(), Stop> {
-    let member = stage.member();
-    stage.joins(member.node());
+async fn belong(fixture: Fixture) -> Result<(), Stop> {
+    let member = fixture.member();
+    fixture.joins(member.node());
     member.join().await?;
-    stage.begins(member.node());
+    fixture.begins(member.node());
     for _ in 0..WORKS {
-        stage.work().await;
+        fixture.work().await;
     }
-    if !stage.is_last() {
-        stage.leaves(member.node());
+    if !fixture.is_last() {
+        fixture.leaves(member.node());
         member.leave().await?;
     }
-    stage.ends(member.node());
+    fixture.ends(member.node());
     Ok(())
 }

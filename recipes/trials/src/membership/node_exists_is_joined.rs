@@ -1,6 +1,6 @@
 //! `membership/node-exists-is-joined`: somebody's znode is as good as one's own.
 
-use super::stage::{Stage, group};
+use super::fixture::{Fixture, group};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::trial::{Bounds, Trial};
@@ -11,7 +11,7 @@ use zk_api::{CreateMode, Data, ErrorCode, Local, ZooKeeper};
 /// A process that comes back soon finds the znode of its former session. When that expires the znode is gone, and the
 /// process, whose new session is well, is listed by nothing (S-007, R-61).
 pub fn trial() -> Trial {
-    group("membership/node-exists-is-joined", Stage::watches, belong)
+    group("membership/node-exists-is-joined", Fixture::watches, belong)
         .summary("After a restart it takes the znode of its former session for its own, which vanishes.")
         .source("KAFKA-1387, KAFKA-7165, Dubbo issue 5135")
         .breaks("live-members-listed", "S-007", "client crash and restart")
@@ -20,18 +20,18 @@ pub fn trial() -> Trial {
         .scenario(&[("rounds", "1"), ("faults.client-crashes", "8")])
 }
 
-async fn belong(stage: Stage) -> Result<(), Stop> {
-    let (zk, member) = (stage.zk(), stage.member());
+async fn belong(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, member) = (fixture.zk(), fixture.member());
     let node = member.node().clone();
-    stage.joins(&node);
+    fixture.joins(&node);
     let create = || plain::unless(ErrorCode::NodeExists, zk.create(&node, Data::NULL, CreateMode::Ephemeral));
     plain::again_from(&zk, "group/join", &[Local::Text(node.as_str())], create).await?;
-    stage.begins(&node);
-    stage.work().await;
-    if !stage.is_last() {
-        stage.leaves(&node);
+    fixture.begins(&node);
+    fixture.work().await;
+    if !fixture.is_last() {
+        fixture.leaves(&node);
         plain::remove(&zk, &node).await?;
     }
-    stage.ends(&node);
+    fixture.ends(&node);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `membership`: the recipe of this project.
 
-use super::stage::{Stage, group};
+use super::fixture::{Fixture, group};
 use crate::trial::{Bounds, Trial};
 
 /// [`zk_recipes::Membership`] and [`zk_recipes::Roster`].
@@ -8,7 +8,7 @@ use crate::trial::{Bounds, Trial};
 /// Process 0 watches until all others are listed. The others join under the name of their process, which a later life
 /// uses again, and stay after the last round.
 pub fn trial() -> Trial {
-    group("membership", Stage::watches, Stage::belongs)
+    group("membership", Fixture::watches, Fixture::belongs)
         .summary("Members by ephemeral znodes whose owners are looked at, and a list with its watch.")
         .source("zk-recipes")
         .bounds(Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })

@@ -38,7 +38,7 @@ impl Log {
 
 /// What to do with an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Says {
+pub enum Relay {
     Nothing,
     Once,
     Twice,
@@ -149,13 +149,13 @@ impl Life {
     }
 
     /// A thread is about to say something.
-    pub fn says(&self, thread: u8, what: &Observation) -> Says {
+    pub fn says(&self, thread: u8, what: &Observation) -> Relay {
         let what_it_is = |guids: &[Text]| without_guids(&what.to_string(), guids);
         if self.counts(Kind::SaysTwice, what_it_is) {
-            return Says::Twice;
+            return Relay::Twice;
         }
         if self.counts(Kind::SaysNothing, what_it_is) {
-            return Says::Nothing;
+            return Relay::Nothing;
         }
         let mut state = self.open();
         let most = if self.is(Kind::SaysEarly) { self.mutation.map_or(0, |m| m.nth) } else { u8::MAX };
@@ -170,7 +170,7 @@ impl Life {
             log.words.entry(said).or_insert_with(|| (thread, what.clone()));
         }
         let was_early = is_due && state.early && self.word.as_ref() == Some(&(thread, what.clone()));
-        if was_early { Says::Nothing } else { Says::Once }
+        if was_early { Relay::Nothing } else { Relay::Once }
     }
 
     /// What this read gave before, if anything.

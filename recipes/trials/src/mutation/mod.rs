@@ -22,7 +22,7 @@ pub use probe::SAME;
 use crate::common::{AnyProbe, AnyZooKeeper};
 use crate::event::End;
 use crate::promises::STANDARD;
-use crate::trial::{Actor, Code, Part, Promises, Trial};
+use crate::trial::{Actor, Code, Promises, Role, Trial};
 use client::Client;
 use life::Life;
 use probe::Told;
@@ -48,7 +48,7 @@ pub struct Mutated {
     pub log: Arc<Log>,
 }
 
-type ActorOf = fn(&Trial, AnyZooKeeper, AnyProbe, Part) -> Actor;
+type ActorOf = fn(&Trial, AnyZooKeeper, AnyProbe, Role) -> Actor;
 
 impl std::fmt::Debug for Mutated {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -101,15 +101,15 @@ impl Mutated {
         trial.opts_out = STANDARD.into();
         trial.counts_wakes = self.counts_wakes;
         trial.keeps = Vec::new();
-        trial.code = Code::Actor(Arc::new(move |zk, probe, part| mutated.actor(of, zk, probe, part)));
+        trial.code = Code::Actor(Arc::new(move |zk, probe, role| mutated.actor(of, zk, probe, role)));
         trial
     }
 
-    fn actor(&self, of: ActorOf, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
+    fn actor(&self, of: ActorOf, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
         let (end, ended) = Pending::slot();
         let life = Arc::new(Life::new(self.mutation, self.word.clone(), self.log.clone(), end));
         let client = Client { zk, probe: probe.clone(), life: life.clone() };
-        let actor = of(&self.trial, Arc::new(client), Arc::new(Told { probe, life }), part);
+        let actor = of(&self.trial, Arc::new(client), Arc::new(Told { probe, life }), role);
         Box::pin(async move {
             match race(actor, ended).await {
                 Either::Left(end) => end,

@@ -1,7 +1,7 @@
 //! The probe of a mutated process.
 
 use super::kind::Kind;
-use super::life::{Life, Says};
+use super::life::{Life, Relay};
 use crate::event::{Observation, Resource};
 use crate::probe::{Probe, Task};
 use std::sync::Arc;
@@ -19,10 +19,10 @@ pub struct Told {
 impl Probe for Told {
     fn observe_of(&self, thread: u8, what: Observation) {
         let says = self.life.says(thread, &what);
-        if says == Says::Twice {
+        if says == Relay::Twice {
             self.probe.observe_of(thread, what.clone());
         }
-        if says != Says::Nothing {
+        if says != Relay::Nothing {
             self.probe.observe_of(thread, what);
         }
     }

@@ -9,9 +9,9 @@ use zk_api::Text;
 
 /// Where nobody has failed and all vote to commit, all commit.
 ///
-/// A site fails if it loses its session, crashes, or is so slow that another says it waits no longer. A lost session or
-/// a crash excuses whatever becomes of the transactions that are under way then, and of those that begin before the
-/// next life of the failed site has a session. That another waits no longer excuses only that one transaction.
+/// A site fails if it loses its session, crashes, or is so slow that another says it waits no longer. After a lost
+/// session or a crash, every transaction that is under way then may abort, and so may those that begin before the next
+/// life of the failed site has a session. If another site waits no longer, only that one transaction may.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AbortValidity {
     root: &'static str,
@@ -22,7 +22,7 @@ pub struct AbortValidity {
     failed: BTreeSet<ActorId>,
     /// Transactions that have begun, and those that somebody may have failed in.
     begun: BTreeSet<Text>,
-    excused: BTreeSet<Text>,
+    exempt: BTreeSet<Text>,
     /// Transactions with a vote to abort.
     refused: BTreeSet<Text>,
     /// Transactions of one site, which has nobody to fail it.
@@ -33,19 +33,19 @@ impl AbortValidity {
     /// For the transactions below one znode, whose sites are present below another.
     pub fn of(root: &'static str, sites: &'static str) -> Self {
         let (there, failed) = (BTreeSet::new(), BTreeSet::new());
-        let (begun, excused, refused, alone) =
+        let (begun, exempt, refused, alone) =
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        AbortValidity { root, sites, there, failed, begun, excused, refused, alone }
+        AbortValidity { root, sites, there, failed, begun, exempt, refused, alone }
     }
 
     fn begins(&mut self, transaction: &str) {
         if self.begun.insert(transaction.into()) && !self.failed.is_empty() {
-            self.excused.insert(transaction.into());
+            self.exempt.insert(transaction.into());
         }
     }
 
     fn fails(&mut self, actor: ActorId) {
-        self.excused.extend(self.begun.iter().cloned());
+        self.exempt.extend(self.begun.iter().cloned());
         // The session of a former life ends when the next one is there.
         if self.there.remove(&actor) {
             self.failed.insert(actor);
@@ -71,7 +71,7 @@ impl Promise for AbortValidity {
             Some(Told::Failed(actor)) => self.fails(actor),
             Some(Told::Begun(actor)) => self.is_there(actor),
             Some(Told::Impatient(transaction)) => {
-                self.excused.insert(transaction.into());
+                self.exempt.insert(transaction.into());
             }
             Some(Told::Written(path, commits)) => {
                 let Some(transaction) = transaction_of(self.root, path) else { return };
@@ -86,7 +86,7 @@ impl Promise for AbortValidity {
                     self.alone.insert(transaction.into());
                 }
             }
-            Some(Told::Done(transaction, ..)) if self.excused.contains(transaction) => {}
+            Some(Told::Done(transaction, ..)) if self.exempt.contains(transaction) => {}
             Some(Told::Done(transaction, _, true)) => {
                 found.extend((!self.alone.contains(transaction)).then_some(Finding::Tested));
             }
@@ -104,7 +104,7 @@ mod tests {
     use super::super::commitment::testing::*;
     use super::super::testing::*;
     use super::*;
-    use crate::event::Fact;
+    use crate::event::GroundTruth;
 
     fn aborts_after(mut events: Vec<Event>) -> Vec<Finding> {
         events.extend([written("/tx/1/decision", "abort"), does(1, "aborts")]);
@@ -131,8 +131,10 @@ mod tests {
     /// Nothing was judged any more once anybody had failed: a site that came back could abort all there was.
     #[test]
     fn a_failure_is_no_cause_once_the_next_life_is_there() {
-        let next =
-            Event::Is(Fact::SessionOpened { session: session(7), actor: ActorId { life: 1, ..actor(0) } });
+        let next = Event::Is(GroundTruth::SessionOpened {
+            session: session(7),
+            actor: ActorId { life: 1, ..actor(0) },
+        });
         let what = "p1 aborts /tx/1, though nobody has failed or voted so";
         let found = aborts_after(vec![opened(0), crashed(0), next.clone()]);
         assert_eq!(broken_by(&found), [(what, None)]);

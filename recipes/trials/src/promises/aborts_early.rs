@@ -2,7 +2,7 @@
 
 use super::broken_for;
 use super::commitment::{Told, told, transaction_of};
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,7 @@ impl Promise for AbortsEarly {
                 let transaction = transaction_of(self.root, path).expect("it is told of those");
                 self.aborted.extend((!commits).then(|| transaction.into()));
             }
-            (Some(Told::Done(transaction, _, commits)), Event::Says { actor, .. }) => {
+            (Some(Told::Done(transaction, _, commits)), Event::Observed { actor, .. }) => {
                 self.waiting.remove(actor);
                 let is_vote = |path: &&Text| {
                     transaction_of(self.root, path) == Some(transaction) && !path.ends_with("/decision")
@@ -52,15 +52,17 @@ impl Promise for AbortsEarly {
                 found.extend(is_early.then_some(Finding::Tested));
             }
             (Some(Told::Failed(actor)), _) => drop(self.waiting.remove(&actor)),
-            (_, Event::Says { actor, what }) => {
+            (_, Event::Observed { actor, what }) => {
                 if let Some((words::VOTES_TO_COMMIT | words::VOTES_TO_ABORT, transaction, _)) = what.told() {
                     self.waiting.insert(*actor, transaction.into());
                 }
             }
-            (_, Event::Is(Fact::NodeCreated { path, .. })) if transaction_of(self.root, path).is_some() => {
+            (_, Event::Is(GroundTruth::NodeCreated { path, .. }))
+                if transaction_of(self.root, path).is_some() =>
+            {
                 self.empty.insert(path.clone());
             }
-            (_, Event::Is(Fact::NodeDeleted { path, .. })) => {
+            (_, Event::Is(GroundTruth::NodeDeleted { path, .. })) => {
                 self.empty.remove(path);
             }
             (_, Event::Is(_)) => {}

@@ -1,7 +1,7 @@
 //! `announced-leader-led`.
 
 use super::{SessionTracker, below, broken};
-use crate::event::{Event, Fact, Observation};
+use crate::event::{Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeSet;
@@ -61,21 +61,23 @@ impl Promise for AnnouncedLeaderLed {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.tracker.see(event);
         match event {
-            Event::Is(Fact::NodeCreated { path, owner, .. })
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.election, path) =>
             {
                 self.queue.push((path.clone(), *owner));
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) if below(self.election, path) => {
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.election, path) => {
                 self.queue.retain(|(queued, _)| queued != path);
             }
-            Event::Is(Fact::NodeWritten { path, by, .. }) if **path == *self.election => {
+            Event::Is(GroundTruth::NodeWritten { path, by, .. }) if **path == *self.election => {
                 self.announced(*by, found);
             }
-            Event::Says { what: Observation::Granted { lock, node, .. }, .. } if **lock == *self.election => {
+            Event::Observed { what: Observation::Granted { lock, node, .. }, .. }
+                if **lock == *self.election =>
+            {
                 self.elected.insert(node.clone());
             }
-            Event::Says { actor, what } => {
+            Event::Observed { actor, what } => {
                 if let Some((words::FINDS, node, _)) = what.told()
                     && below(self.election, node)
                 {
@@ -107,11 +109,11 @@ mod tests {
 
     fn announces(p: u16) -> Event {
         let (path, by, mzxid) = (LOCK.into(), session(p), Zxid::new(1, 9));
-        Event::Is(Fact::NodeWritten { path, by, owner: SessionId::NONE, data: Data::NULL, mzxid })
+        Event::Is(GroundTruth::NodeWritten { path, by, owner: SessionId::NONE, data: Data::NULL, mzxid })
     }
 
     fn finds(p: u16, node: &str) -> Event {
-        Event::Says { actor: actor(p), what: Observation::note(words::FINDS, node, 0) }
+        Event::Observed { actor: actor(p), what: Observation::note(words::FINDS, node, 0) }
     }
 
     fn judge(events: Vec<Event>) -> Vec<Finding> {

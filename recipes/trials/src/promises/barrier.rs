@@ -4,7 +4,7 @@
 //! lowers the barrier says that it *raises* it, *has raised* it, *lowers* it, *has lowered* it.
 
 use super::broken;
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ impl Waiters {
     /// Gives who passes, and what happened while it waited.
     fn see(&mut self, event: &Event) -> Option<(ActorId, Wait)> {
         match event {
-            Event::Says { actor, what } => match what.told()? {
+            Event::Observed { actor, what } => match what.told()? {
                 (words::COMES_TO, node, _) if node == self.node => {
                     let wait = Wait { was_up: self.is_up, was_down: !self.is_up, ..Wait::default() };
                     self.waiting.insert(*actor, wait);
@@ -54,11 +54,11 @@ impl Waiters {
                 }
                 _ => {}
             },
-            Event::Is(Fact::NodeCreated { path, .. }) if **path == *self.node => {
+            Event::Is(GroundTruth::NodeCreated { path, .. }) if **path == *self.node => {
                 (self.is_up, self.is_lowered) = (true, false);
                 self.waiting.values_mut().for_each(|wait| wait.was_up = true);
             }
-            Event::Is(Fact::NodeDeleted { path, by, .. }) if **path == *self.node => {
+            Event::Is(GroundTruth::NodeDeleted { path, by, .. }) if **path == *self.node => {
                 self.is_up = false;
                 // With the session of whoever raised it, it is gone and not lowered.
                 let is_lowered = self.is_lowered || *by != SessionId::NONE;
@@ -67,7 +67,7 @@ impl Waiters {
                     wait.owed |= wait.has_seen;
                 }
             }
-            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
                 self.waiting.remove(actor);
             }
             Event::Is(_) => {}
@@ -84,8 +84,8 @@ impl Waiters {
     }
 }
 
-/// No waiter passes a barrier that nobody has lowered since the waiter came. That the waiter's session has ended is no
-/// excuse; nor is the end of the raiser's session, with which an ephemeral barrier would go.
+/// No waiter passes a barrier that nobody has lowered since the waiter came. This holds as well after the end of the
+/// waiter's session, and after that of the raiser's, with which an ephemeral barrier would go.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BarrierHolds(Waiters);
 
@@ -233,7 +233,7 @@ impl Promise for RaisedAsTold {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => match what.told() {
+            Event::Observed { actor, what } => match what.told() {
                 Some((words::RAISES, node, _)) if node == self.node => {
                     self.about.insert(*actor, (true, self.is_up));
                 }
@@ -244,9 +244,9 @@ impl Promise for RaisedAsTold {
                 Some((words::HAS_LOWERED, node, _)) if node == self.node => self.has(*actor, false, found),
                 _ => {}
             },
-            Event::Is(Fact::NodeCreated { path, .. }) if **path == *self.node => self.is(true),
-            Event::Is(Fact::NodeDeleted { path, .. }) if **path == *self.node => self.is(false),
-            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
+            Event::Is(GroundTruth::NodeCreated { path, .. }) if **path == *self.node => self.is(true),
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) if **path == *self.node => self.is(false),
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
                 self.about.remove(actor);
             }
             Event::Is(_) => {}

@@ -1,7 +1,7 @@
 //! What promises of atomic commitment have in common: how votes and decisions are told.
 
 use super::below;
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::words;
 use zk_api::Text;
 
@@ -26,7 +26,7 @@ pub(super) enum Told<'a> {
 /// What an event tells of transactions whose znodes are children of `root`, with one child for each vote.
 pub(super) fn told<'a>(root: &str, event: &'a Event) -> Option<Told<'a>> {
     match event {
-        Event::Says { actor, what } => {
+        Event::Observed { actor, what } => {
             let (what, about, number) = what.told()?;
             match what {
                 _ if !below(root, about) => None,
@@ -38,15 +38,17 @@ pub(super) fn told<'a>(root: &str, event: &'a Event) -> Option<Told<'a>> {
                 _ => None,
             }
         }
-        Event::Is(Fact::NodeWritten { path, data, .. }) if transaction_of(root, path).is_some() => {
+        Event::Is(GroundTruth::NodeWritten { path, data, .. }) if transaction_of(root, path).is_some() => {
             match data.bytes() {
                 b"commit" => Some(Told::Written(path, true)),
                 b"abort" => Some(Told::Written(path, false)),
                 _ => None,
             }
         }
-        Event::Is(Fact::SessionClosed { actor, .. } | Fact::Crashed { actor }) => Some(Told::Failed(*actor)),
-        Event::Is(Fact::SessionOpened { actor, .. }) => Some(Told::Begun(*actor)),
+        Event::Is(GroundTruth::SessionClosed { actor, .. } | GroundTruth::Crashed { actor }) => {
+            Some(Told::Failed(*actor))
+        }
+        Event::Is(GroundTruth::SessionOpened { actor, .. }) => Some(Told::Begun(*actor)),
         Event::Is(_) => None,
     }
 }
@@ -66,13 +68,13 @@ pub(super) fn verb(commits: bool) -> &'static str {
 #[cfg(test)]
 pub(super) mod testing {
     use super::super::testing::{actor, session};
-    use crate::event::{Event, Fact, Observation};
+    use crate::event::{Event, GroundTruth, Observation};
     use zk_api::{SessionId, Zxid};
 
     pub const TX: &str = "/tx/1";
 
     fn says(p: u16, what: Observation) -> Event {
-        Event::Says { actor: actor(p), what }
+        Event::Observed { actor: actor(p), what }
     }
     pub fn proposes(sites: i64) -> Event {
         says(0, Observation::note(crate::words::PROPOSES, TX, sites))
@@ -86,6 +88,6 @@ pub(super) mod testing {
     pub fn written(path: &str, data: &str) -> Event {
         let (path, data) = (path.into(), data.into());
         let (by, owner, mzxid) = (session(0), SessionId::NONE, Zxid::new(1, 1));
-        Event::Is(Fact::NodeWritten { path, by, owner, data, mzxid })
+        Event::Is(GroundTruth::NodeWritten { path, by, owner, data, mzxid })
     }
 }

@@ -1,7 +1,7 @@
 //! `content-reaches`.
 
 use super::{below, broken_at, parent};
-use crate::event::{Event, Fact};
+use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeMap;
@@ -32,10 +32,10 @@ impl Promise for ContentReaches {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(Fact::NodeWritten { path, data, .. }) if parent(path) == self.root => {
+            Event::Is(GroundTruth::NodeWritten { path, data, .. }) if parent(path) == self.root => {
                 self.contents.insert(path.clone(), data.clone());
             }
-            Event::Says { actor, what } => {
+            Event::Observed { actor, what } => {
                 let Some((words::IS_TO_DO, about, _)) = what.told() else { return };
                 let Some((transaction, text)) = about.split_once(": ") else { return };
                 if below(self.root, transaction) {

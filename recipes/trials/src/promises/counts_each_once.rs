@@ -4,7 +4,7 @@
 //! the sum, in digits.
 
 use super::broken_at;
-use crate::event::{Event, Fact};
+use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 
@@ -34,7 +34,7 @@ impl Promise for CountsEachOnce {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { what, .. } => match what.told() {
+            Event::Observed { what, .. } => match what.told() {
                 Some((words::ADDS, node, number)) if node == self.node => self.begun += number,
                 Some((words::HAS_ADDED, node, number)) if node == self.node => {
                     self.added += number;
@@ -42,7 +42,7 @@ impl Promise for CountsEachOnce {
                 }
                 _ => {}
             },
-            Event::Is(Fact::NodeWritten { path, data, .. }) if **path == *self.node => {
+            Event::Is(GroundTruth::NodeWritten { path, data, .. }) if **path == *self.node => {
                 let text = String::from_utf8_lossy(data.bytes());
                 self.shown = text.trim().parse().unwrap_or(0);
                 if self.shown > self.begun {
@@ -71,12 +71,15 @@ mod tests {
     use zk_api::{SessionId, Zxid};
 
     fn says(what: &str) -> Event {
-        Event::Says { actor: actor(0), what: Observation::note(crate::words::Word::own(what), "/counter", 2) }
+        Event::Observed {
+            actor: actor(0),
+            what: Observation::note(crate::words::Word::own(what), "/counter", 2),
+        }
     }
 
     fn shows(number: &str) -> Event {
         let (path, by, owner) = ("/counter".into(), session(0), SessionId::NONE);
-        Event::Is(Fact::NodeWritten { path, by, owner, data: number.into(), mzxid: Zxid::new(1, 1) })
+        Event::Is(GroundTruth::NodeWritten { path, by, owner, data: number.into(), mzxid: Zxid::new(1, 1) })
     }
 
     #[test]

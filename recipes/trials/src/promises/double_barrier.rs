@@ -5,16 +5,16 @@
 //! znode below that one. A round is all members that are registered when the first of them passes; a member that
 //! registers later is in the next round.
 //!
-//! An administrator's act excuses what comes of it in that round and for that member: others may begin or end a round
-//! as if a member whose znode was deleted were not there, and that member may wait for a round that they have gone
-//! through. A change of the barrier's own znode, whose version is all that the barrier knows, or of one that is no
-//! member's, excuses all that comes after it. What is written into a member's znode does not matter.
+//! Whatever results from an administrator's act in that round and for that member is expected: others may begin or end
+//! a round as if a member whose znode was deleted were not there, and that member may wait for a round that they have
+//! gone through. After a change of the barrier's own znode, whose version is all that the barrier knows, or of one that
+//! is no member's, every violation is expected. What is written into a member's znode does not matter.
 //!
 //! A member that makes its znode again in a new session, and has not passed, gathers as before. If a round has begun
 //! since, nobody can tell which round the member is in, and nothing is judged any more.
 
 use super::{SessionTracker, below, broken, within};
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Assumption, Finding, Promise, Rest, Terms};
 use crate::words::{self, Word};
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ enum Place {
 }
 
 /// What somebody has just done.
-enum Step {
+enum RoundStep {
     /// Passes as the first of a round, with so many registered, itself among them; and somebody who is inside still.
     /// `externally`: an administrator has deleted the znode of one that would be registered.
     Opens { actor: ActorId, with: i64, inside: Option<ActorId>, externally: bool, follows: bool },
@@ -121,24 +121,24 @@ impl Rounds {
         }
     }
 
-    fn see(&mut self, event: &Event) -> Option<Step> {
+    fn see(&mut self, event: &Event) -> Option<RoundStep> {
         self.take_note(event).filter(|_| !self.ambiguous)
     }
 
-    fn take_note(&mut self, event: &Event) -> Option<Step> {
+    fn take_note(&mut self, event: &Event) -> Option<RoundStep> {
         // Who has crashed is another one when it comes again.
         let may_return = match event {
-            Event::Is(Fact::SessionClosed { actor, .. }) => !self.tracker.is_dead(*actor),
-            Event::Is(_) | Event::Says { .. } => false,
+            Event::Is(GroundTruth::SessionClosed { actor, .. }) => !self.tracker.is_dead(*actor),
+            Event::Is(_) | Event::Observed { .. } => false,
         };
         self.tracker.see(event);
         match event {
-            Event::Says { actor, .. } if self.tracker.is_dead(*actor) => None,
-            Event::Says { actor, what } => match what.told()? {
+            Event::Observed { actor, .. } if self.tracker.is_dead(*actor) => None,
+            Event::Observed { actor, what } => match what.told()? {
                 (what, about, number) if about == self.parent => self.hear(*actor, what, number),
                 _ => None,
             },
-            Event::Is(Fact::SessionClosed { actor, .. }) => {
+            Event::Is(GroundTruth::SessionClosed { actor, .. }) => {
                 let member = self.members.remove(actor)?;
                 self.fallen += i64::from(member.gathers());
                 if may_return && member.place == Place::Arriving && member.round.is_none() {
@@ -148,11 +148,11 @@ impl Rounds {
                 self.deleted_externally |= member.deleted_externally;
                 None
             }
-            Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.parent, path) => {
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.parent, path) => {
                 self.register(*owner, true);
                 None
             }
-            Event::Is(Fact::NodeDeleted { path, by, owner, .. })
+            Event::Is(GroundTruth::NodeDeleted { path, by, owner, .. })
                 if within(self.parent, path) && *by != SessionId::NONE =>
             {
                 self.register(*owner, false);
@@ -161,11 +161,11 @@ impl Rounds {
                 }
                 None
             }
-            Event::Is(Fact::NodeWritten { path, by, owner, .. }) if within(self.parent, path) => {
+            Event::Is(GroundTruth::NodeWritten { path, by, owner, .. }) if within(self.parent, path) => {
                 self.tainted |= *owner == SessionId::NONE && !self.tracker.knows(*by);
                 None
             }
-            Event::Is(Fact::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Finished { actor, .. }) => {
                 self.may_return.remove(actor);
                 None
             }
@@ -223,7 +223,7 @@ impl Rounds {
         }
     }
 
-    fn hear(&mut self, actor: ActorId, what: Word<'_>, number: i64) -> Option<Step> {
+    fn hear(&mut self, actor: ActorId, what: Word<'_>, number: i64) -> Option<RoundStep> {
         match what {
             words::ARRIVES_AT => {
                 self.size = number;
@@ -234,7 +234,7 @@ impl Rounds {
                 let step = match self.members.get(&actor)?.round {
                     Some(round) => {
                         let left = self.left.filter(|(of, _)| *of == round).map(|(_, other)| other);
-                        Step::Joins { actor, left }
+                        RoundStep::Joins { actor, left }
                     }
                     None => self.opens(actor),
                 };
@@ -250,7 +250,7 @@ impl Rounds {
                 let beside = self.left.is_some_and(|(of, _)| of == round)
                     || self.members.values().any(|member| member.round == Some(round));
                 self.left = Some((round, actor));
-                Some(Step::Leaves { actor, inside: self.inside(round), beside })
+                Some(RoundStep::Leaves { actor, inside: self.inside(round), beside })
             }
             words::GIVES_UP => {
                 self.members.remove(&actor);
@@ -260,7 +260,7 @@ impl Rounds {
         }
     }
 
-    fn opens(&mut self, actor: ActorId) -> Step {
+    fn opens(&mut self, actor: ActorId) -> RoundStep {
         let inside = self.passed();
         let externally =
             self.deleted_externally || self.members.values().any(|member| member.deleted_externally);
@@ -269,7 +269,7 @@ impl Rounds {
         let with = beside.min(self.gathered() + self.fallen);
         if self.lost_to_administrator(actor) {
             // Which round it was in nobody can tell: it may come late, when those of another one gather.
-            return Step::Opens { actor, with, inside, externally, follows: false };
+            return RoundStep::Opens { actor, with, inside, externally, follows: false };
         }
         let round = self.members.values().filter_map(|member| member.round).max().map_or(0, |last| last + 1);
         for member in self.members.values_mut().filter(|member| member.gathers()) {
@@ -278,7 +278,7 @@ impl Rounds {
         (self.fallen, self.deleted_externally) = (0, false);
         self.may_return.values_mut().for_each(|fell| *fell = Fell::Before);
         let follows = self.left.take().is_some();
-        Step::Opens { actor, with, inside, externally, follows }
+        RoundStep::Opens { actor, with, inside, externally, follows }
     }
 
     /// How many are registered for the round that gathers.
@@ -337,7 +337,7 @@ impl Promise for EntersTogether {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(Step::Opens { actor, with, externally, .. }) = self.0.see(event) {
+        if let Some(RoundStep::Opens { actor, with, externally, .. }) = self.0.see(event) {
             let (parent, size) = (self.0.parent, self.0.size);
             if with < size {
                 found.push(
@@ -366,17 +366,19 @@ impl Promise for LeavesTogether {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let parent = self.0.parent;
         match self.0.see(event) {
-            Some(Step::Leaves { actor, inside: Some(other), .. }) => {
+            Some(RoundStep::Leaves { actor, inside: Some(other), .. }) => {
                 let what = format!("{actor} has left {parent} while {other} has not asked to");
                 found.push(self.0.broken(what, self.0.lost_to_administrator(other)));
             }
-            Some(Step::Joins { actor, left: Some(other) }) => {
+            Some(RoundStep::Joins { actor, left: Some(other) }) => {
                 let what = format!("{actor} passes {parent} though {other} has left already");
                 found.push(self.0.broken(what, self.0.lost_to_administrator(actor)));
             }
-            Some(Step::Leaves { beside: true, .. }) => found.push(Finding::Tested),
+            Some(RoundStep::Leaves { beside: true, .. }) => found.push(Finding::Tested),
             Some(
-                Step::Leaves { beside: false, .. } | Step::Joins { left: None, .. } | Step::Opens { .. },
+                RoundStep::Leaves { beside: false, .. }
+                | RoundStep::Joins { left: None, .. }
+                | RoundStep::Opens { .. },
             )
             | None => {}
         }
@@ -399,7 +401,7 @@ impl Promise for RoundsDoNotMix {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(Step::Opens { actor, inside, follows, .. }) = self.0.see(event) {
+        if let Some(RoundStep::Opens { actor, inside, follows, .. }) = self.0.see(event) {
             match inside {
                 Some(other) => {
                     let what =
@@ -429,9 +431,9 @@ impl Promise for BarrierOpens {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let is_tested = match self.0.see(event) {
-            Some(Step::Opens { .. }) => self.0.size > 1,
-            Some(Step::Leaves { beside, .. }) => beside,
-            Some(Step::Joins { .. }) | None => false,
+            Some(RoundStep::Opens { .. }) => self.0.size > 1,
+            Some(RoundStep::Leaves { beside, .. }) => beside,
+            Some(RoundStep::Joins { .. }) | None => false,
         };
         found.extend(is_tested.then_some(Finding::Tested));
     }

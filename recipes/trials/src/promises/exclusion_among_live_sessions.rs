@@ -29,7 +29,7 @@ impl ExclusionAmongLiveSessions {
             Standing::Holds => true,
         };
         let holders = others().filter(|(_, standing)| against(**standing)).map(|(other, _)| *other);
-        // A holder that has lost nothing to an administrator leaves no excuse but that of the newcomer.
+        // A holder that has lost nothing to an administrator leaves no violated assumption but the newcomer's.
         match holders.max_by_key(|other| !self.tracker.lost_its_claim(*other)) {
             Some(other) => {
                 let is_his = self.tracker.lost_its_claim(actor) || self.tracker.lost_its_claim(other);
@@ -60,7 +60,7 @@ impl Promise for ExclusionAmongLiveSessions {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let Event::Says { actor, .. } = event else {
+        let Event::Observed { actor, .. } = event else {
             self.tracker.see(event);
             return;
         };
@@ -79,7 +79,7 @@ impl Promise for ExclusionAmongLiveSessions {
 mod tests {
     use super::super::testing::*;
     use super::*;
-    use crate::event::Fact;
+    use crate::event::GroundTruth;
 
     fn judge(events: Vec<Event>) -> Vec<Finding> {
         findings(ExclusionAmongLiveSessions::of(LOCK), events)
@@ -131,7 +131,7 @@ mod tests {
     /// Whether its client has opened another session before that or after it.
     #[test]
     fn who_holds_by_a_session_that_has_ended_does_not_count_however_its_client_goes_on() {
-        let new = || Event::Is(Fact::SessionOpened { session: session(7), actor: actor(0) });
+        let new = || Event::Is(GroundTruth::SessionOpened { session: session(7), actor: actor(0) });
         let holds = || vec![opened(0), opened(1), attempts(0), granted(0)];
         let then = || vec![attempts(1), granted(1)];
         for renewed in [vec![new(), closed(0)], vec![closed(0), new()]] {
@@ -154,14 +154,15 @@ mod tests {
     }
 
     #[test]
-    fn a_holder_whose_znode_an_administrator_deletes_is_an_excuse() {
+    fn a_holder_whose_znode_an_administrator_deletes_violates_an_assumption() {
         let events =
             vec![opened(0), opened(1), granted(0), deleted("/lock/a-lock-0000000000", 99, 0), granted(1)];
         assert_eq!(broken_by(&judge(events))[0].1, Some(Assumption::NoAdministrator));
     }
 
     #[test]
-    fn a_waiter_whose_znode_is_deleted_just_before_its_grant_is_an_excuse_until_it_has_a_new_znode() {
+    fn a_waiter_whose_znode_is_deleted_just_before_its_grant_violates_an_assumption_until_it_has_a_new_znode()
+    {
         let loses = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
         let both = vec![granted(1), granted(0)];
         let found = judge([loses.clone(), both.clone()].concat());

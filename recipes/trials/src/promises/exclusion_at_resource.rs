@@ -1,7 +1,7 @@
 //! `exclusion-at-fenced-resource`, `exclusion-at-unfenced-resource` and `exclusion-at-checked-resource`.
 
 use super::{SessionTracker, broken};
-use crate::event::{ActorId, Event, Fact, Observation, Resource};
+use crate::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::Text;
@@ -92,20 +92,20 @@ impl ExclusionAtResource {
     fn effect(&mut self, event: &Event) -> Effect {
         // That one has its place already.
         let had_lost = match event {
-            Event::Is(Fact::SessionClosed { actor, .. } | Fact::Crashed { actor }) => {
+            Event::Is(GroundTruth::SessionClosed { actor, .. } | GroundTruth::Crashed { actor }) => {
                 self.tracker.lost_a_znode(*actor)
             }
-            Event::Is(_) | Event::Says { .. } => false,
+            Event::Is(_) | Event::Observed { .. } => false,
         };
-        if let Event::Is(Fact::SessionOpened { actor, .. }) = event
+        if let Event::Is(GroundTruth::SessionOpened { actor, .. }) = event
             && self.tracker.has_ended(*actor)
         {
             self.renewed.insert(*actor);
         }
         let dies = self.tracker.see(event);
         match event {
-            Event::Says { actor, what } => self.hear(*actor, what),
-            Event::Is(Fact::Wrote { resource, actor, accepted, .. }) if self.is_at(*resource) => {
+            Event::Observed { actor, what } => self.hear(*actor, what),
+            Event::Is(GroundTruth::Wrote { resource, actor, accepted, .. }) if self.is_at(*resource) => {
                 return match (self.is_late(*actor), *accepted) {
                     (true, true) => Effect::Breaks(*actor),
                     (true, false) => Effect::Passes,
@@ -113,11 +113,11 @@ impl ExclusionAtResource {
                     (false, false) => Effect::None,
                 };
             }
-            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Crashed { actor } | GroundTruth::Finished { actor, .. }) => {
                 self.asking.retain(|other| other.main() != *actor);
             }
-            Event::Is(fact) => {
-                if let Some(actor) = dies.filter(|_| !had_lost).or(self.tracker.loser(fact)) {
+            Event::Is(truth) => {
+                if let Some(actor) = dies.filter(|_| !had_lost).or(self.tracker.loser(truth)) {
                     // Of several threads one can have been granted it, as it stands before the others.
                     let asking = self.asking.iter().filter(|other| other.main() == actor);
                     asking.copied().collect::<Vec<_>>().into_iter().for_each(|actor| self.put_last(actor));
@@ -198,8 +198,8 @@ impl ExclusionAtResource {
         passes
     }
 
-    /// Why a late writer may be excused.
-    fn excuse(&self, writer: ActorId) -> Option<Assumption> {
+    /// The assumption that a late writer violates.
+    fn assumption(&self, writer: ActorId) -> Option<Assumption> {
         match self.at {
             At::Fenced | At::Checked => None,
             At::Unfenced if self.tracker.has_ended(writer) || self.renewed.contains(&writer.main()) => {
@@ -246,7 +246,7 @@ impl Promise for ExclusionAtResource {
                 };
                 let what =
                     format!("a write of {actor} was accepted at the {kind} resource after a later holder's");
-                found.push(broken(what, self.excuse(actor)));
+                found.push(broken(what, self.assumption(actor)));
             }
         }
     }
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_write_by_turns_breaks_it_at_the_fenced_resource() {
         let found = findings(ExclusionAtResource::fenced(LOCK), aba(Fenced, true, vec![closed(0)]));
-        assert_eq!(broken_by(&found), [(FENCED, None)], "a dead session is no excuse here");
+        assert_eq!(broken_by(&found), [(FENCED, None)], "a dead session violates no assumption here");
     }
 
     #[test]
@@ -289,13 +289,13 @@ mod tests {
     }
 
     #[test]
-    fn a_late_write_of_an_ended_session_is_excused_at_the_unfenced_resource() {
+    fn a_late_write_of_an_ended_session_is_expected_at_the_unfenced_resource() {
         let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, vec![closed(0)]));
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
     }
 
     #[test]
-    fn a_late_write_of_a_session_that_was_renewed_is_excused_until_the_next_grant() {
+    fn a_late_write_of_a_session_that_was_renewed_is_expected_until_the_next_grant() {
         let renewed = vec![closed(0), opened(0)];
         let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, renewed.clone()));
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_alone_is_no_excuse_while_the_session_lives() {
+    fn a_crash_alone_violates_no_assumption_while_the_session_lives() {
         let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, vec![crashed(0)]));
         assert_eq!(broken_by(&found), [(UNFENCED, None)]);
     }
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_holder_whose_znode_an_administrator_deletes_is_excused() {
+    fn a_live_holder_whose_znode_an_administrator_deletes_breaks_as_expected() {
         let found = findings(
             ExclusionAtResource::unfenced(LOCK),
             aba(Unfenced, true, vec![deleted("/lock/a-lock-0000000000", 99, 0)]),
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_session_is_no_excuse_where_a_check_was_to_help() {
+    fn a_dead_session_violates_no_assumption_where_a_check_was_to_help() {
         let found = findings(ExclusionAtResource::checked(LOCK), aba(Unfenced, true, vec![closed(0)]));
         assert_eq!(broken_by(&found), [(CHECKED, None)]);
     }

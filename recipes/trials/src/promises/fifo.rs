@@ -1,7 +1,7 @@
 //! `fifo`.
 
 use super::{SessionTracker, below, broken};
-use crate::event::{Event, Fact, Observation};
+use crate::event::{Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use zk_api::{SessionId, Text, sequence_of};
 
@@ -39,7 +39,7 @@ impl Promise for Fifo {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.tracker.see(event);
         match event {
-            Event::Is(Fact::NodeCreated { path, owner, .. })
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.lock, path) =>
             {
                 // By number, not by time: who goes on in another mode keeps its number with a new znode.
@@ -47,10 +47,10 @@ impl Promise for Fifo {
                 let at = self.queue.iter().rposition(|queued| sequence_of(queued) <= number);
                 self.queue.insert(at.map_or(0, |at| at + 1), path.clone());
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) if below(self.lock, path) => {
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.lock, path) => {
                 self.queue.retain(|queued| queued != path);
             }
-            Event::Says { actor, what: Observation::Shares { lock, node, .. } }
+            Event::Observed { actor, what: Observation::Shares { lock, node, .. } }
                 if **lock == *self.lock && !self.tracker.is_dead(*actor) =>
             {
                 let Some(at) = self.queue.iter().position(|queued| queued == node) else { return };
@@ -66,7 +66,7 @@ impl Promise for Fifo {
                     }
                 }
             }
-            Event::Says { actor, what: Observation::Granted { lock, node, .. } }
+            Event::Observed { actor, what: Observation::Granted { lock, node, .. } }
                 if **lock == *self.lock && !self.tracker.is_dead(*actor) =>
             {
                 // A znode that is gone already says nothing of the order.
@@ -80,7 +80,7 @@ impl Promise for Fifo {
                     }
                 }
             }
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `leavers-unlisted`.
 
 use super::{below, broken};
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ impl Promise for LeaversUnlisted {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => match what.told() {
+            Event::Observed { actor, what } => match what.told() {
                 Some((words::JOINS, node, _)) if below(self.group, node) => {
                     self.leaving.remove(actor);
                 }
@@ -68,20 +68,20 @@ impl Promise for LeaversUnlisted {
                 Some((words::ENDS_ITS_ROUND_WITH, node, _)) => self.has_left(*actor, node, found),
                 _ => {}
             },
-            Event::Is(Fact::SessionOpened { session, actor }) => {
+            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
             }
-            Event::Is(Fact::SessionClosed { session, actor, .. }) => {
+            Event::Is(GroundTruth::SessionClosed { session, actor, .. }) => {
                 self.sessions.remove(session);
                 self.leaving.remove(actor);
             }
-            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Crashed { actor } | GroundTruth::Finished { actor, .. }) => {
                 self.leaving.remove(actor);
             }
-            Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.group, path) => {
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.group, path) => {
                 self.listed.insert(path.clone(), *owner);
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) => {
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) => {
                 self.listed.remove(path);
             }
             Event::Is(_) => {}

@@ -1,7 +1,7 @@
 //! `live-members-listed`.
 
 use super::broken_at;
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::BTreeMap;
@@ -64,9 +64,9 @@ impl Promise for LiveMembersListed {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => self.hear(*actor, what, found),
-            Event::Is(Fact::NodeCreated { path, owner, .. }) => self.makes(path, *owner, found),
-            Event::Is(Fact::SessionClosed { actor, .. } | Fact::Crashed { actor }) => {
+            Event::Observed { actor, what } => self.hear(*actor, what, found),
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) => self.makes(path, *owner, found),
+            Event::Is(GroundTruth::SessionClosed { actor, .. } | GroundTruth::Crashed { actor }) => {
                 self.members.remove(actor);
             }
             Event::Is(_) => {}
@@ -96,7 +96,7 @@ mod tests {
     const NODE: &str = "/lock/p0";
 
     fn says(what: &str) -> Event {
-        Event::Says { actor: actor(0), what: Observation::note(crate::words::Word::own(what), NODE, 0) }
+        Event::Observed { actor: actor(0), what: Observation::note(crate::words::Word::own(what), NODE, 0) }
     }
 
     fn rests(events: Vec<Event>, nodes: &[(&str, u16)]) -> Vec<Finding> {
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn who_takes_itself_for_a_member_has_made_a_znode_that_goes_with_its_session() {
         let is_member =
-            || Event::Says { actor: actor(0), what: Observation::begins(words::IS_A_MEMBER_BY, NODE, 0) };
+            || Event::Observed { actor: actor(0), what: Observation::begins(words::IS_A_MEMBER_BY, NODE, 0) };
         let promise = || LiveMembersListed::of(LOCK);
         let found = findings(promise(), vec![says("joins"), is_member()]);
         let what = "p0 takes itself for a member, and has not made /lock/p0";
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(findings(promise(), vec![says("joins"), created(NODE, 0), is_member()]), []);
         assert_eq!(findings(promise(), vec![says("joins"), closed(0), is_member()]), []);
         let (path, by, owner) = (NODE.into(), session(0), SessionId::NONE);
-        let created = Event::Is(Fact::NodeCreated { path, by, owner, czxid: zk_api::Zxid::new(1, 1) });
+        let created = Event::Is(GroundTruth::NodeCreated { path, by, owner, czxid: zk_api::Zxid::new(1, 1) });
         let found = findings(promise(), vec![says("joins"), created]);
         let what = "p0 is a member, and /lock/p0 would outlive its session";
         assert_eq!(broken_by(&found), [(what, None)]);

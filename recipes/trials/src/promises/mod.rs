@@ -1,8 +1,8 @@
 //! The promises there are, in one file each, or in one for a family that shares code.
 //!
 //! Each is set up for one znode: that which stands for a lock or a barrier, or holds the contenders or items.
-//! Sessions are known from [`Fact::SessionOpened`](crate::event::Fact::SessionOpened): an engine must tell it for every
-//! actor, or every other session is taken for an administrator's.
+//! Sessions are known from [`GroundTruth::SessionOpened`](crate::event::GroundTruth::SessionOpened): an engine must
+//! tell it for every actor, or every other session is taken for an administrator's.
 
 mod abort_validity;
 mod aborts_early;
@@ -162,8 +162,8 @@ pub fn of_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn Any
 
 /// As [`of_commitment`], without the last three: published protocols do not say who removes what.
 ///
-/// An administrator's change of a transaction excuses what becomes of that transaction. Deleting a site's presence
-/// counts for the rest of the site's life, and excuses only that transactions are aborted.
+/// After an administrator's change of a transaction, its violations are expected. Deleting a site's presence counts for
+/// the rest of the site's life, and only aborts are expected after it.
 pub fn of_published_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(Undisturbed::of(Agreement::of(root)).within(root)),
@@ -176,19 +176,19 @@ pub fn of_published_commitment(root: &'static str, sites: &'static str) -> Vec<B
     ]
 }
 
-fn broken(what: String, excuse: Option<Assumption>) -> Finding {
-    Finding::Broken(Violation::new(what, excuse))
+fn broken(what: String, violated_assumption: Option<Assumption>) -> Finding {
+    Finding::Broken(Violation::new(what, violated_assumption))
 }
 
 /// Broken, and about znodes.
 fn broken_at<'a>(what: String, znodes: impl IntoIterator<Item = &'a str>) -> Finding {
     let about = Subject::Znodes(znodes.into_iter().map(Text::from).collect());
-    Finding::Broken(Violation { what, excuse: None, about })
+    Finding::Broken(Violation { what, violated_assumption: None, about })
 }
 
 /// Broken, and about what any of these actors has.
 fn broken_for(what: String, actors: &[ActorId]) -> Finding {
-    Finding::Broken(Violation { what, excuse: None, about: Subject::Actors(actors.into()) })
+    Finding::Broken(Violation { what, violated_assumption: None, about: Subject::Actors(actors.into()) })
 }
 
 /// What stands for a text behind an actor's name in a promise's state. Its own name in it counts for nothing, so that
@@ -202,14 +202,14 @@ fn mark(actor: ActorId, text: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{End, Event, Fact};
+    use crate::event::{End, Event, GroundTruth};
     use crate::promise::{NOT_SAID, Rest};
     use std::collections::BTreeMap;
     use zk_api::SessionId;
 
     /// Each of the catalogue's once, by its name.
     fn all() -> BTreeMap<&'static str, Box<dyn AnyPromise>> {
-        let promises = crate::catalogue().into_iter().flat_map(|trial| trial.owed());
+        let promises = crate::trials().into_iter().flat_map(|trial| trial.owed());
         promises.map(|promise| (promise.name(), promise)).collect()
     }
 
@@ -221,9 +221,10 @@ mod tests {
             for process in 0..3 {
                 let actor = ActorId { process, life: 0, thread: 0 };
                 let session = SessionId::new(i64::from(process) + 1);
-                let facts = [Fact::SessionOpened { session, actor }, Fact::Connected { actor }];
-                let end = Fact::Finished { actor, end: End::Done };
-                facts.into_iter().chain([end]).for_each(|fact| promise.see(&Event::Is(fact), &mut found));
+                let truths =
+                    [GroundTruth::SessionOpened { session, actor }, GroundTruth::Connected { actor }];
+                let end = GroundTruth::Finished { actor, end: End::Done };
+                truths.into_iter().chain([end]).for_each(|truth| promise.see(&Event::Is(truth), &mut found));
             }
             promise.at_rest(&Rest::default(), &mut found);
             assert_eq!(found, [], "{name}");
@@ -233,7 +234,7 @@ mod tests {
     /// Those with promises of their own were once held to no order of what they tell.
     #[test]
     fn the_actors_of_every_trial_tell_in_order() {
-        for trial in crate::catalogue() {
+        for trial in crate::trials() {
             assert!(
                 trial.owed().iter().any(|promise| promise.name() == "tells-in-order"),
                 "{}",
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_more_facts_than_an_outsider_has_is_not_judged_from_outside() {
+    fn what_needs_more_ground_truth_than_is_known_outside_is_not_judged_from_outside() {
         let names = |judged| {
             let all = of_fenced_lock("/lock").into_iter();
             let some = all.filter(|promise| promise.terms().judged_from_outside == judged);
@@ -268,7 +269,7 @@ mod tests {
 mod testing {
     //! Events in short: actor `n` has the session `n + 1`.
 
-    use crate::event::{ActorId, End, Event, Fact, Observation, Resource};
+    use crate::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
     use crate::promise::{Assumption, Finding, Promise, Rest};
     use zk_api::{EventType, SessionId, Zxid};
 
@@ -286,13 +287,13 @@ mod testing {
     }
 
     fn says(process: u16, what: Observation) -> Event {
-        Event::Says { actor: actor(process), what }
+        Event::Observed { actor: actor(process), what }
     }
 
     /// The same, of another thread of its process.
     pub fn by_thread(thread: u8, event: Event) -> Event {
         match event {
-            Event::Says { actor, what } => Event::Says { actor: actor.of_thread(thread), what },
+            Event::Observed { actor, what } => Event::Observed { actor: actor.of_thread(thread), what },
             event @ Event::Is(_) => event,
         }
     }
@@ -301,13 +302,13 @@ mod testing {
         says(p, Observation::note(crate::words::Word::own(what), about, 2))
     }
     pub fn opened(p: u16) -> Event {
-        Event::Is(Fact::SessionOpened { session: session(p), actor: actor(p) })
+        Event::Is(GroundTruth::SessionOpened { session: session(p), actor: actor(p) })
     }
     pub fn closed(p: u16) -> Event {
-        Event::Is(Fact::SessionClosed { session: session(p), actor: actor(p), expired: true })
+        Event::Is(GroundTruth::SessionClosed { session: session(p), actor: actor(p), expired: true })
     }
     pub fn crashed(p: u16) -> Event {
-        Event::Is(Fact::Crashed { actor: actor(p) })
+        Event::Is(GroundTruth::Crashed { actor: actor(p) })
     }
     pub fn attempts(p: u16) -> Event {
         says(p, Observation::Attempts { lock: LOCK.into() })
@@ -339,11 +340,11 @@ mod testing {
         says(p, Observation::Released { lock: LOCK.into() })
     }
     pub fn finished(p: u16) -> Event {
-        Event::Is(Fact::Finished { actor: actor(p), end: End::Done })
+        Event::Is(GroundTruth::Finished { actor: actor(p), end: End::Done })
     }
     pub fn created(path: &str, p: u16) -> Event {
         let (path, by) = (path.into(), session(p));
-        Event::Is(Fact::NodeCreated { path, by, owner: by, czxid: Zxid::new(1, 1) })
+        Event::Is(GroundTruth::NodeCreated { path, by, owner: by, czxid: Zxid::new(1, 1) })
     }
     /// By an actor or [`ADMIN`]; owned by an actor or [`NOBODY`].
     pub fn deleted(path: &str, by: u16, owner: u16) -> Event {
@@ -355,19 +356,19 @@ mod testing {
     }
     fn gone(path: &str, by: SessionId, owner: u16) -> Event {
         let owner = if owner == NOBODY { SessionId::NONE } else { session(owner) };
-        Event::Is(Fact::NodeDeleted { path: path.into(), by, owner, zxid: None })
+        Event::Is(GroundTruth::NodeDeleted { path: path.into(), by, owner, zxid: None })
     }
     pub fn fired(path: &str, kind: EventType, woken: &[u16]) -> Event {
         let woken = woken.iter().map(|p| actor(*p)).collect();
-        Event::Is(Fact::Fired { path: path.into(), kind, woken })
+        Event::Is(GroundTruth::Fired { path: path.into(), kind, woken })
     }
     /// By somebody else's session.
     pub fn asked_back(path: &str) -> Event {
         let (path, by, owner, mzxid) = (path.into(), session(50), session(0), Zxid::new(1, 9));
-        Event::Is(Fact::NodeWritten { path, by, owner, data: "unlock".into(), mzxid })
+        Event::Is(GroundTruth::NodeWritten { path, by, owner, data: "unlock".into(), mzxid })
     }
     pub fn wrote(resource: Resource, p: u16, accepted: bool) -> Event {
-        Event::Is(Fact::Wrote { resource, actor: actor(p), token: None, accepted })
+        Event::Is(GroundTruth::Wrote { resource, actor: actor(p), token: None, accepted })
     }
 
     /// What a promise finds in these events.
@@ -395,7 +396,7 @@ mod testing {
             .iter()
             .filter_map(|finding| match finding {
                 Finding::Tested => None,
-                Finding::Broken(violation) => Some((&*violation.what, violation.excuse)),
+                Finding::Broken(violation) => Some((&*violation.what, violation.violated_assumption)),
             })
             .collect()
     }

@@ -1,7 +1,7 @@
 //! `no-failure`.
 
 use super::broken_for;
-use crate::event::{ActorId, End, Event, Fact};
+use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::SessionId;
@@ -29,16 +29,18 @@ impl Promise for NoFailure {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, .. } => {
+            Event::Observed { actor, .. } => {
                 self.busy.insert(actor.main());
             }
-            Event::Is(Fact::SessionOpened { session, actor }) => {
+            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
             }
             Event::Is(
-                Fact::NodeCreated { by, .. } | Fact::NodeWritten { by, .. } | Fact::NodeDeleted { by, .. },
+                GroundTruth::NodeCreated { by, .. }
+                | GroundTruth::NodeWritten { by, .. }
+                | GroundTruth::NodeDeleted { by, .. },
             ) => self.busy.extend(self.sessions.get(by)),
-            Event::Is(Fact::Finished { actor, end }) => match end {
+            Event::Is(GroundTruth::Finished { actor, end }) => match end {
                 End::Done => found.extend(self.busy.contains(actor).then_some(Finding::Tested)),
                 End::SessionLost => {}
                 End::Failed => found.push(broken_for(format!("{actor} fails"), &[*actor])),
@@ -55,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_failure_breaks_it_and_an_end_is_a_test_it_passes() {
-        let failed = Event::Is(Fact::Finished { actor: actor(1), end: End::Failed });
+        let failed = Event::Is(GroundTruth::Finished { actor: actor(1), end: End::Failed });
         let found = findings(NoFailure, vec![attempts(0), finished(0), failed]);
         assert_eq!(found[0], Finding::Tested);
         assert_eq!(broken_by(&found), [("p1 fails", None)]);

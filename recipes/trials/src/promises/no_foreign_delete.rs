@@ -2,7 +2,7 @@
 
 use super::revocation_heeded::UNLOCK;
 use super::{SessionTracker, broken, within};
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
@@ -52,7 +52,7 @@ impl NoForeignDelete {
 
 impl NoForeignDelete {
     /// It is an administrator; or he has deleted what it had there before, and it takes the next one's for its own.
-    fn excuse(&self, path: &Text, by: SessionId) -> Option<Assumption> {
+    fn assumption(&self, path: &Text, by: SessionId) -> Option<Assumption> {
         let is_his = match self.tracker.live.get(&by) {
             Some(actor) => self.tracker.lost_to_another(*actor, path),
             None => !self.tracker.knows(by),
@@ -76,13 +76,13 @@ impl Promise for NoForeignDelete {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let Event::Is(fact @ Fact::NodeDeleted { path, by, owner, .. }) = event else {
+        let Event::Is(truth @ GroundTruth::NodeDeleted { path, by, owner, .. }) = event else {
             if let Some(dead) = self.tracker.see(event) {
                 self.held.retain(|actor, _| actor.main() != dead);
             }
             match event {
-                Event::Says { actor, what } => self.hear(*actor, what),
-                Event::Is(Fact::NodeWritten { path, data, .. }) if data.bytes() == UNLOCK => {
+                Event::Observed { actor, what } => self.hear(*actor, what),
+                Event::Is(GroundTruth::NodeWritten { path, data, .. }) if data.bytes() == UNLOCK => {
                     if let Some(asked) = &mut self.asked {
                         asked.insert(path.clone());
                     }
@@ -92,8 +92,8 @@ impl Promise for NoForeignDelete {
             return;
         };
         let was_asked = self.asked.as_mut().is_some_and(|asked| asked.remove(path));
-        let excuse = self.excuse(path, *by);
-        if self.tracker.victim(fact).is_some() {
+        let assumption = self.assumption(path, *by);
+        if self.tracker.victim(truth).is_some() {
             self.tracker.see(event);
         }
         if *by == SessionId::NONE || *owner == SessionId::NONE || !within(self.lock, path) {
@@ -114,7 +114,7 @@ impl Promise for NoForeignDelete {
         } else if was_asked {
             found.push(Finding::Tested);
         } else {
-            found.push(broken(format!("session {by} deleted {path} of session {owner}"), excuse));
+            found.push(broken(format!("session {by} deleted {path} of session {owner}"), assumption));
         }
     }
 }
@@ -134,9 +134,13 @@ mod tests {
 
     #[test]
     fn whoever_has_a_new_session_may_delete_what_is_left_of_the_former_one() {
-        let of = |p| Event::Is(Fact::SessionOpened { session: SessionId::new(77), actor: actor(p) });
-        let left =
-            Fact::NodeDeleted { path: A.into(), by: SessionId::new(77), owner: session(0), zxid: None };
+        let of = |p| Event::Is(GroundTruth::SessionOpened { session: SessionId::new(77), actor: actor(p) });
+        let left = GroundTruth::NodeDeleted {
+            path: A.into(),
+            by: SessionId::new(77),
+            owner: session(0),
+            zxid: None,
+        };
         let judge = |p| {
             findings(NoForeignDelete::of(LOCK), vec![opened(0), opened(1), of(p), Event::Is(left.clone())])
         };
@@ -145,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn an_administrator_is_an_excuse() {
+    fn an_administrator_violates_an_assumption() {
         let found = findings(NoForeignDelete::of(LOCK), vec![opened(0), deleted(A, 99, 0)]);
         assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
     }

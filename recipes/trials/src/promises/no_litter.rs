@@ -2,7 +2,7 @@
 
 use super::no_waiter_stuck::dies;
 use super::{broken_at, parent};
-use crate::event::{Event, Fact};
+use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text};
@@ -31,11 +31,13 @@ impl Promise for NoLitter {
         match event {
             // Nothing is judged any more.
             _ if self.died => self.made.clear(),
-            Event::Is(Fact::NodeCreated { path, by, owner: SessionId::NONE, .. }) if kind(path).is_some() => {
+            Event::Is(GroundTruth::NodeCreated { path, by, owner: SessionId::NONE, .. })
+                if kind(path).is_some() =>
+            {
                 self.made.insert(path.clone(), *by);
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) => drop(self.made.remove(path)),
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) => drop(self.made.remove(path)),
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 
@@ -73,7 +75,7 @@ mod tests {
     fn at_rest(made: [(&str, u16); 2], then: Vec<Event>, unfinished: u16) -> Vec<Finding> {
         let made = made.map(|(path, p)| {
             let (by, owner, czxid) = (session(p), SessionId::NONE, zk_api::Zxid::new(1, 1));
-            Event::Is(Fact::NodeCreated { path: path.into(), by, owner, czxid })
+            Event::Is(GroundTruth::NodeCreated { path: path.into(), by, owner, czxid })
         });
         let rest = Rest { unfinished: (0..unfinished).map(actor).collect(), ..Rest::default() };
         resting(NoLitter::default(), [made.to_vec(), then].concat(), &rest)

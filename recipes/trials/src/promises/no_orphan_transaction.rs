@@ -2,12 +2,11 @@
 
 use super::commitment::transaction_of;
 use super::{below, broken_at};
-use crate::event::{End, Event, Fact};
+use crate::event::{End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
 
-/// At rest, a transaction exists only for a site that has not acknowledged it, and that has an excuse: it did not come
-/// to its end.
+/// At rest, a transaction exists only for a site that has not acknowledged it because it did not come to its end.
 ///
 /// Site `p1` is process 1, in its last life. The last one that acknowledges may die before it removes the transaction:
 /// so a transaction without any sites is an orphan only if all sites have come to their ends.
@@ -51,20 +50,20 @@ impl Promise for NoOrphanTransaction {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(Fact::SessionOpened { actor, .. }) => {
+            Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
                 self.sites.insert(actor.process, Site::Idle);
             }
-            Event::Is(Fact::Finished { actor, end: End::Done }) => {
+            Event::Is(GroundTruth::Finished { actor, end: End::Done }) => {
                 let before = self.sites.insert(actor.process, Site::Done);
                 found.extend((before == Some(Site::Busy)).then_some(Finding::Tested));
             }
-            Event::Is(Fact::Finished { actor, end: End::SessionLost | End::Failed }) => {
+            Event::Is(GroundTruth::Finished { actor, end: End::SessionLost | End::Failed }) => {
                 self.sites.insert(actor.process, Site::Idle);
             }
-            Event::Says { actor, what } if what.told().is_some_and(|(_, of, _)| below(self.root, of)) => {
+            Event::Observed { actor, what } if what.told().is_some_and(|(_, of, _)| below(self.root, of)) => {
                 self.sites.insert(actor.process, Site::Busy);
             }
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! `no-orphan-znode`.
 
 use super::{below, broken};
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
@@ -40,7 +40,7 @@ impl Promise for NoOrphanZnode {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => match what {
+            Event::Observed { actor, what } => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => {
                     // Another of its threads may have one for an attempt of its own.
                     if !self.attempting.iter().any(|other| other.main() == actor.main()) {
@@ -63,18 +63,18 @@ impl Promise for NoOrphanZnode {
                 }
                 _ => {}
             },
-            Event::Is(Fact::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Finished { actor, .. }) => {
                 self.attempting.retain(|other| other.main() != *actor);
             }
-            Event::Is(Fact::SessionOpened { session, actor }) => {
+            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
             }
-            Event::Is(Fact::SessionClosed { session, .. }) => drop(self.sessions.remove(session)),
-            Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
+            Event::Is(GroundTruth::SessionClosed { session, .. }) => drop(self.sessions.remove(session)),
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
                 let owner = self.sessions.get(owner);
                 self.nodes.extend(owner.map(|owner| (path.clone(), (*owner, false))));
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) => drop(self.nodes.remove(path)),
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) => drop(self.nodes.remove(path)),
             Event::Is(_) => {}
         }
     }

@@ -1,7 +1,7 @@
 //! `no-polling`.
 
 use super::broken_for;
-use crate::event::{End, Event, Fact};
+use crate::event::{End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 
 /// The promise's name.
@@ -20,15 +20,15 @@ impl Promise for NoPolling {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(Fact::Polls { actor, request }) => {
+            Event::Is(GroundTruth::Polls { actor, request }) => {
                 let times = crate::polling::MOST;
                 let what = format!(
                     "{actor} polls: {request} is answered the same {times} times, and nothing else happens to it"
                 );
                 found.push(broken_for(what, &[*actor]));
             }
-            Event::Is(Fact::Finished { end: End::Done, .. }) => found.push(Finding::Tested),
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(GroundTruth::Finished { end: End::Done, .. }) => found.push(Finding::Tested),
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 }
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn who_polls_breaks_it_and_who_comes_to_its_end_without_keeps_it() {
-        let polls = Event::Is(Fact::Polls { actor: actor(0), request: "exists /lock".into() });
+        let polls = Event::Is(GroundTruth::Polls { actor: actor(0), request: "exists /lock".into() });
         let found = findings(NoPolling, vec![polls]);
         let what = "p0 polls: exists /lock is answered the same 5 times, and nothing else happens to it";
         assert_eq!(broken_by(&found), [(what, None)]);

@@ -1,7 +1,7 @@
 //! `no-second-znode`.
 
 use super::{broken, mark};
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text, sequence_of};
@@ -37,14 +37,14 @@ impl Promise for NoSecondZnode {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(Fact::SessionOpened { session, actor }) => {
+            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
             }
-            Event::Is(Fact::SessionClosed { session, .. }) => {
+            Event::Is(GroundTruth::SessionClosed { session, .. }) => {
                 self.sessions.remove(session);
                 self.made.retain(|(owner, _), _| owner != session);
             }
-            Event::Is(Fact::NodeCreated { path, owner, .. }) => {
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) => {
                 let Some((actor, name)) = self.name(path, *owner) else { return };
                 let made = self.made.entry(name).or_insert(0);
                 *made = made.saturating_add(1);
@@ -53,7 +53,7 @@ impl Promise for NoSecondZnode {
                     _ => broken(format!("{actor} makes {path}, and {}", Self::DIFFERS), None),
                 });
             }
-            Event::Is(Fact::NodeDeleted { path, owner, .. }) => {
+            Event::Is(GroundTruth::NodeDeleted { path, owner, .. }) => {
                 let Some((_, name)) = self.name(path, *owner) else { return };
                 if let Some(made) = self.made.get_mut(&name) {
                     *made -= 1;
@@ -62,7 +62,7 @@ impl Promise for NoSecondZnode {
                     }
                 }
             }
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 }

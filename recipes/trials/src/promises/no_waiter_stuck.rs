@@ -1,7 +1,7 @@
 //! `no-waiter-stuck`.
 
 use super::broken_for;
-use crate::event::{ActorId, End, Event, Fact, Observation};
+use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;
 use zk_api::{SessionId, Text};
@@ -74,13 +74,13 @@ impl NoWaiterStuck {
 /// Whether somebody dies, or loses a znode to another: others may wait for it for ever.
 pub(super) fn dies(event: &Event) -> bool {
     match event {
-        Event::Is(Fact::SessionClosed { .. } | Fact::Crashed { .. }) => true,
-        Event::Is(Fact::Finished { end, .. }) => *end != End::Done,
+        Event::Is(GroundTruth::SessionClosed { .. } | GroundTruth::Crashed { .. }) => true,
+        Event::Is(GroundTruth::Finished { end, .. }) => *end != End::Done,
         // Whose znode another deletes is not there for the others.
-        Event::Is(Fact::NodeDeleted { by, owner, .. }) => {
+        Event::Is(GroundTruth::NodeDeleted { by, owner, .. }) => {
             ![*by, *owner].contains(&SessionId::NONE) && by != owner
         }
-        Event::Is(_) | Event::Says { .. } => false,
+        Event::Is(_) | Event::Observed { .. } => false,
     }
 }
 
@@ -96,9 +96,9 @@ impl Promise for NoWaiterStuck {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.died = self.died.map(|died| died || dies(event));
         let is_tested = match event {
-            Event::Says { actor, what } => self.hear(*actor, what),
-            Event::Is(Fact::Fired { woken, .. }) => !woken.is_empty(),
-            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
+            Event::Observed { actor, what } => self.hear(*actor, what),
+            Event::Is(GroundTruth::Fired { woken, .. }) => !woken.is_empty(),
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
                 self.waiting.retain(|(other, _)| other.main() != *actor);
                 if let Some(staying) = &mut self.staying {
                     staying.retain(|(other, _)| other.main() != *actor);
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn who_has_something_may_stay_and_nobody_else() {
         let rest = Rest { unfinished: vec![actor(0), actor(1), actor(2)], ..Rest::default() };
-        let begins = Event::Says {
+        let begins = Event::Observed {
             actor: actor(0),
             what: Observation::begins(crate::words::Word::own("leads"), LOCK, 0),
         };
@@ -165,12 +165,14 @@ mod tests {
         assert_eq!(findings(NoWaiterStuck, waits), [Finding::Tested]);
         let woken = vec![fired("/a", zk_api::EventType::NodeCreated, &[1])];
         assert_eq!(findings(NoWaiterStuck, woken), [Finding::Tested]);
-        let votes = |p| Event::Says {
+        let votes = |p| Event::Observed {
             actor: actor(p),
             what: Observation::begins(crate::words::Word::own("votes"), "/tx/1", 0),
         };
-        let learns =
-            |p| Event::Says { actor: actor(p), what: Observation::ends(crate::words::COMMITS, "/tx/1", 0) };
+        let learns = |p| Event::Observed {
+            actor: actor(p),
+            what: Observation::ends(crate::words::COMMITS, "/tx/1", 0),
+        };
         assert_eq!(findings(NoWaiterStuck, vec![votes(0), learns(0), votes(1), learns(1)]), []);
         let both = vec![votes(0), votes(1), learns(0), learns(1)];
         assert_eq!(findings(NoWaiterStuck, both), [Finding::Tested]);

@@ -1,7 +1,7 @@
 //! `nothing-left-behind`.
 
 use super::{below, broken_for, within};
-use crate::event::{ActorId, End, Event, Fact};
+use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;
 
@@ -31,15 +31,15 @@ impl Promise for NothingLeftBehind {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } if within(self.parent, what.subject()) => {
+            Event::Observed { actor, what } if within(self.parent, what.subject()) => {
                 self.busy.insert(actor.main());
             }
-            Event::Is(Fact::Finished { actor, end }) => {
+            Event::Is(GroundTruth::Finished { actor, end }) => {
                 let is_left = self.busy.remove(actor) && *end != End::SessionLost;
                 found.extend(is_left.then_some(Finding::Tested));
             }
-            Event::Is(Fact::Crashed { actor }) => drop(self.busy.remove(actor)),
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(GroundTruth::Crashed { actor }) => drop(self.busy.remove(actor)),
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(findings(parent.clone(), vec![notes(0, "takes", "/c/1"), finished(0)]), []);
         let takes = notes(0, "takes", "/b/1");
         assert_eq!(findings(parent.clone(), vec![takes.clone(), finished(0)]), [Finding::Tested]);
-        let lost = Event::Is(Fact::Finished { actor: actor(0), end: End::SessionLost });
+        let lost = Event::Is(GroundTruth::Finished { actor: actor(0), end: End::SessionLost });
         assert_eq!(findings(parent, vec![takes, lost]), []);
     }
 }

@@ -1,7 +1,7 @@
 //! `one-term-per-election`.
 
 use super::{below, broken};
-use crate::event::{Event, Fact, Observation};
+use crate::event::{Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::Text;
@@ -30,7 +30,7 @@ impl Promise for OneTermPerElection {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what: Observation::Granted { lock, node, .. } }
+            Event::Observed { actor, what: Observation::Granted { lock, node, .. } }
                 if **lock == *self.election =>
             {
                 found.push(match self.led.insert(node.clone()) {
@@ -38,10 +38,10 @@ impl Promise for OneTermPerElection {
                     false => broken(format!("{actor} begins to lead by {node} once more"), None),
                 });
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) if below(self.election, path) => {
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.election, path) => {
                 self.led.remove(path);
             }
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 }

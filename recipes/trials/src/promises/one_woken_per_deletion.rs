@@ -1,7 +1,7 @@
 //! `one-woken-per-deletion`.
 
 use super::{SessionTracker, broken, parent, within};
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::{EventType, SessionId, Text};
@@ -9,16 +9,16 @@ use zk_api::{EventType, SessionId, Text};
 /// The deletion of a contender's znode wakes one client at most, and so does every other change there: no event wakes a
 /// herd.
 ///
-/// A client that loses its znode to an administrator may go on waiting where it waits, and so may the next in line: all
-/// that are woken together with it are then excused, but no two others. It keeps watching what it watched then, as long
-/// as its session lives, even if it has another znode and waits elsewhere.
+/// A client that loses its znode to an administrator may go on waiting where it waits, and so may the next in line:
+/// others may then be woken together with it, but no two others together. It keeps watching what it watched then, as
+/// long as its session lives, even if it has another znode and waits elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OneWokenPerDeletion {
     lock: &'static str,
     tracker: SessionTracker,
     /// Who had lost its znode when it was told of the last change of a path. Others are told of the same change later, where
     /// their server lags, and it may have another znode by then.
-    excused: BTreeSet<(Text, ActorId)>,
+    exempt: BTreeSet<(Text, ActorId)>,
     /// The contenders' znodes that exist.
     nodes: BTreeSet<Text>,
     /// Who has lost a znode and lives on, with what it may watch since before that.
@@ -30,8 +30,8 @@ pub struct OneWokenPerDeletion {
 impl OneWokenPerDeletion {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        let (excused, nodes, lost) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        OneWokenPerDeletion { lock, tracker: SessionTracker::of(lock), excused, nodes, lost, there: None }
+        let (exempt, nodes, lost) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        OneWokenPerDeletion { lock, tracker: SessionTracker::of(lock), exempt, nodes, lost, there: None }
     }
 
     /// Counts only deletions and changes of the list, and lets the last znode there wake everybody, as when a double
@@ -70,14 +70,18 @@ impl Promise for OneWokenPerDeletion {
         if let Some(dead) = self.tracker.see(event) {
             self.lost.retain(|(actor, _)| *actor != dead.main());
         }
-        if let Event::Is(Fact::NodeCreated { path, .. } | Fact::NodeWritten { path, .. }) = event {
-            self.excused.retain(|(changed, _)| changed != path);
+        if let Event::Is(GroundTruth::NodeCreated { path, .. } | GroundTruth::NodeWritten { path, .. }) =
+            event
+        {
+            self.exempt.retain(|(changed, _)| changed != path);
         }
-        if let Event::Is(Fact::NodeCreated { path, .. } | Fact::NodeDeleted { path, .. }) = event {
-            self.excused.retain(|(changed, _)| **changed != *parent(path));
+        if let Event::Is(GroundTruth::NodeCreated { path, .. } | GroundTruth::NodeDeleted { path, .. }) =
+            event
+        {
+            self.exempt.retain(|(changed, _)| **changed != *parent(path));
         }
         match event {
-            Event::Is(Fact::NodeCreated { path, owner, .. }) if *owner != SessionId::NONE => {
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if *owner != SessionId::NONE => {
                 if within(self.lock, path) {
                     self.nodes.insert(path.clone());
                 }
@@ -85,7 +89,7 @@ impl Promise for OneWokenPerDeletion {
                     there.insert(path.clone());
                 }
             }
-            Event::Is(Fact::NodeDeleted { path, owner, .. }) => {
+            Event::Is(GroundTruth::NodeDeleted { path, owner, .. }) => {
                 self.nodes.remove(path);
                 if let Some(owner) =
                     self.tracker.live.get(owner).filter(|owner| self.tracker.lost_to_administrator(**owner))
@@ -97,7 +101,7 @@ impl Promise for OneWokenPerDeletion {
                     there.remove(path);
                 }
             }
-            Event::Is(Fact::Fired { path, kind, woken }) if within(self.lock, path) => {
+            Event::Is(GroundTruth::Fired { path, kind, woken }) if within(self.lock, path) => {
                 let what = match kind {
                     EventType::NodeDeleted => "the deletion",
                     EventType::NodeChildrenChanged => "a change of the list",
@@ -112,7 +116,7 @@ impl Promise for OneWokenPerDeletion {
                     if self.lost.remove(&(actor.main(), path.clone()))
                         || self.tracker.lost_to_administrator(*actor)
                     {
-                        self.excused.insert((path.clone(), *actor));
+                        self.exempt.insert((path.clone(), *actor));
                     }
                 }
                 match woken.len() {
@@ -120,14 +124,14 @@ impl Promise for OneWokenPerDeletion {
                     1 => found.push(Finding::Tested),
                     _ if self.is_free(*kind) => {}
                     n => {
-                        let is_excused = |actor: &&ActorId| self.excused.contains(&(path.clone(), **actor));
-                        let excuse = (n - woken.iter().filter(is_excused).count() < 2)
+                        let is_exempt = |actor: &&ActorId| self.exempt.contains(&(path.clone(), **actor));
+                        let assumption = (n - woken.iter().filter(is_exempt).count() < 2)
                             .then_some(Assumption::NoAdministrator);
-                        found.push(broken(format!("{what} of {path} woke {n} clients"), excuse));
+                        found.push(broken(format!("{what} of {path} woke {n} clients"), assumption));
                     }
                 }
             }
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 }
@@ -174,29 +178,29 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_on_without_its_znode_is_excused_with_who_waits_in_its_place() {
+    fn who_waits_on_without_its_znode_is_exempt_with_who_waits_in_its_place() {
         let events = vec![opened(0), opened(1), deleted(B, 99, 1), fired(A, NodeDeleted, &[1, 2])];
         let found = findings(OneWokenPerDeletion::of(LOCK), events);
         assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
     }
 
     #[test]
-    fn who_has_another_znode_by_the_time_that_others_are_told_of_the_same_change_is_excused() {
+    fn who_has_another_znode_by_the_time_that_others_are_told_of_the_same_change_is_exempt() {
         let before = || {
             let new = created("/lock/b-lock-0000000003", 1);
             vec![opened(0), opened(1), deleted(B, 99, 1), fired(A, NodeDeleted, &[1]), new]
         };
-        let excuse = |more: Vec<Event>, woken| {
+        let assumption = |more: Vec<Event>, woken| {
             let events = [before(), more, vec![fired(A, NodeDeleted, woken)]].concat();
             broken_by(&findings(OneWokenPerDeletion::of(LOCK), events))[0].1
         };
-        assert_eq!(excuse(vec![], &[1, 2]), Some(Assumption::NoAdministrator));
-        assert_eq!(excuse(vec![], &[1, 2, 3]), None);
-        assert_eq!(excuse(vec![created(A, 2)], &[1, 2]), None, "it is another deletion");
+        assert_eq!(assumption(vec![], &[1, 2]), Some(Assumption::NoAdministrator));
+        assert_eq!(assumption(vec![], &[1, 2, 3]), None);
+        assert_eq!(assumption(vec![created(A, 2)], &[1, 2]), None, "it is another deletion");
     }
 
     #[test]
-    fn what_an_administrator_has_taken_from_others_excuses_no_herd() {
+    fn what_an_administrator_has_taken_from_others_makes_no_herd_expected() {
         let loses = vec![opened(0), opened(1), deleted(B, 99, 1)];
         let new = vec![created("/lock/b-lock-0000000003", 1)];
         for (before, woken) in [(vec![], [2, 3].as_slice()), (vec![], &[1, 2, 3]), (new, &[1, 2])] {
@@ -210,14 +214,14 @@ mod tests {
     fn what_it_watched_when_it_lost_its_znode_it_watches_on() {
         let before = [opened(0), opened(1), opened(2), created(A, 0), created(B, 1), deleted(B, 99, 1)];
         let new = [created("/lock/b-lock-0000000003", 1), created("/lock/c-lock-0000000004", 2)];
-        let excuse = |more: &[Event], path: &str| {
+        let assumption = |more: &[Event], path: &str| {
             let events = [&before[..], &new, more, &[fired(path, NodeDataChanged, &[1, 2])]].concat();
             broken_by(&findings(OneWokenPerDeletion::of(LOCK), events))[0].1
         };
-        assert_eq!(excuse(&[], A), Some(Assumption::NoAdministrator));
+        assert_eq!(assumption(&[], A), Some(Assumption::NoAdministrator));
         let once = [fired(A, NodeDataChanged, &[1]), asked_back(A)];
-        assert_eq!(excuse(&once, A), None, "it has been told, and would have had to watch it again");
-        assert_eq!(excuse(&[], "/lock/c-lock-0000000004"), None, "that was not there then");
+        assert_eq!(assumption(&once, A), None, "it has been told, and would have had to watch it again");
+        assert_eq!(assumption(&[], "/lock/c-lock-0000000004"), None, "that was not there then");
     }
 
     #[test]

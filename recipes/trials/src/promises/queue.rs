@@ -5,7 +5,7 @@
 //! the items' parent, *takes* an item, *has worked off* the item.
 
 use super::{SessionTracker, below, broken_at, broken_for, parent};
-use crate::event::{ActorId, End, Event, Fact};
+use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use zk_api::{Data, SessionId, Text};
 use zk_recipes::queue::{CLAIM, Delivery};
 
 /// What happens at a queue.
-enum Step<'a> {
+enum QueueStep<'a> {
     /// A payload is about to be put with a priority.
     Puts(&'a str, i64),
     /// A payload is said to have been put.
@@ -43,31 +43,33 @@ impl Ears {
         Ears { items, tracker: SessionTracker::of(items) }
     }
 
-    fn hear<'a>(&mut self, event: &'a Event) -> Option<Step<'a>> {
+    fn hear<'a>(&mut self, event: &'a Event) -> Option<QueueStep<'a>> {
         if let Some(dead) = self.tracker.see(event) {
-            return Some(Step::Ends(dead));
+            return Some(QueueStep::Ends(dead));
         }
         match event {
-            Event::Says { actor, what } => match what.told()? {
-                (words::PUTS, payload, priority) => Some(Step::Puts(payload, priority)),
-                (words::HAS_PUT, payload, _) => Some(Step::HasPut(*actor, payload)),
-                (words::ASKS, items, _) if items == self.items => Some(Step::Asks(*actor)),
-                (words::TAKES, item, _) if below(self.items, item) => Some(Step::Takes(*actor, item)),
-                (words::HAS_WORKED_OFF, item, _) if below(self.items, item) => Some(Step::WorkedOff(item)),
+            Event::Observed { actor, what } => match what.told()? {
+                (words::PUTS, payload, priority) => Some(QueueStep::Puts(payload, priority)),
+                (words::HAS_PUT, payload, _) => Some(QueueStep::HasPut(*actor, payload)),
+                (words::ASKS, items, _) if items == self.items => Some(QueueStep::Asks(*actor)),
+                (words::TAKES, item, _) if below(self.items, item) => Some(QueueStep::Takes(*actor, item)),
+                (words::HAS_WORKED_OFF, item, _) if below(self.items, item) => {
+                    Some(QueueStep::WorkedOff(item))
+                }
                 _ => None,
             },
-            Event::Is(Fact::NodeWritten { path, by, owner, data, .. })
+            Event::Is(GroundTruth::NodeWritten { path, by, owner, data, .. })
                 if below(self.items, path)
                     && !data.bytes().is_empty()
                     && (*owner == SessionId::NONE || owner == by) =>
             {
-                Some(Step::Appears(path, data))
+                Some(QueueStep::Appears(path, data))
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) if below(self.items, path) => {
-                Some(Step::Vanishes(path))
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.items, path) => {
+                Some(QueueStep::Vanishes(path))
             }
-            Event::Is(Fact::Finished { actor, end: End::Done }) => Some(Step::IsDone(*actor)),
-            Event::Is(Fact::Finished { actor, .. }) => Some(Step::Ends(*actor)),
+            Event::Is(GroundTruth::Finished { actor, end: End::Done }) => Some(QueueStep::IsDone(*actor)),
+            Event::Is(GroundTruth::Finished { actor, .. }) => Some(QueueStep::Ends(*actor)),
             Event::Is(_) => None,
         }
     }
@@ -128,7 +130,7 @@ impl Promise for NothingLost {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Event::Is(Fact::NodeDeleted { path, by, .. }) = event
+        if let Event::Is(GroundTruth::NodeDeleted { path, by, .. }) = event
             && *by != SessionId::NONE
             && !self.ears.tracker.knows(*by)
             && let Some(item) = self.pending.take(path)
@@ -136,41 +138,41 @@ impl Promise for NothingLost {
             self.removed.insert(item);
         }
         match self.ears.hear(event) {
-            Some(Step::Puts(payload, _)) => {
+            Some(QueueStep::Puts(payload, _)) => {
                 self.begun.insert(payload.into());
             }
-            Some(Step::HasPut(actor, payload)) => {
+            Some(QueueStep::HasPut(actor, payload)) => {
                 if self.begun.remove(payload) {
                     let what = format!("{actor} says that it has put {payload}, which never was there");
                     found.push(broken_for(what, &[actor]));
                 }
             }
-            Some(Step::Appears(item, payload)) => {
+            Some(QueueStep::Appears(item, payload)) => {
                 self.begun.remove(&*String::from_utf8_lossy(payload.bytes()));
                 self.pending.insert(item.clone());
             }
-            Some(Step::Asks(actor)) => {
+            Some(QueueStep::Asks(actor)) => {
                 self.asking.insert(actor);
             }
-            Some(Step::Takes(actor, item)) => {
+            Some(QueueStep::Takes(actor, item)) => {
                 self.asking.remove(&actor);
                 if self.delivery == Delivery::AtMostOnce && self.settle(item) {
                     found.push(Finding::Tested);
                 }
             }
-            Some(Step::WorkedOff(item)) => {
+            Some(QueueStep::WorkedOff(item)) => {
                 if self.settle(item) {
                     found.push(Finding::Tested);
                 }
             }
-            Some(Step::Ends(actor)) => {
+            Some(QueueStep::Ends(actor)) => {
                 let counts = self.asking.remove(&actor) && self.delivery == Delivery::AtMostOnce;
                 self.fallen += usize::from(counts);
             }
-            Some(Step::IsDone(actor)) => {
+            Some(QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
-            Some(Step::Vanishes(_)) | None => {}
+            Some(QueueStep::Vanishes(_)) | None => {}
         }
     }
 
@@ -210,15 +212,15 @@ impl TakenOnce {
     /// What an ended session has taken is given again. A client may have opened the next one before it ends.
     fn forget(&mut self, event: &Event) {
         match event {
-            Event::Is(Fact::SessionOpened { actor, .. }) => {
+            Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
                 let those = self.takers.values_mut().filter(|taker| taker.actor.main() == *actor);
                 those.for_each(|taker| taker.before = true);
             }
-            Event::Is(Fact::SessionClosed { actor, .. }) if self.delivery == Delivery::AtLeastOnce => {
+            Event::Is(GroundTruth::SessionClosed { actor, .. }) if self.delivery == Delivery::AtLeastOnce => {
                 let was_last = self.ears.tracker.is_dead(*actor);
                 self.takers.retain(|_, taker| taker.actor.main() != *actor || !(was_last || taker.before));
             }
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 }
@@ -234,10 +236,10 @@ impl Promise for TakenOnce {
         let step = self.ears.hear(event);
         self.forget(event);
         match step {
-            Some(Step::Appears(item, payload)) => {
+            Some(QueueStep::Appears(item, payload)) => {
                 self.payloads.insert(item.clone(), payload.clone());
             }
-            Some(Step::Takes(actor, item)) => {
+            Some(QueueStep::Takes(actor, item)) => {
                 let dead = |actor| self.ears.tracker.is_dead(actor) && self.delivery == Delivery::AtLeastOnce;
                 let Some(payload) = self.payloads.get(item) else { return };
                 if dead(actor) {
@@ -325,37 +327,37 @@ impl Promise for TakesInOrder {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match self.ears.hear(event) {
-            Some(Step::Puts(payload, priority)) => {
+            Some(QueueStep::Puts(payload, priority)) => {
                 self.priorities.insert(payload.into(), priority);
             }
-            Some(Step::Appears(item, payload)) => {
+            Some(QueueStep::Appears(item, payload)) => {
                 let payload = String::from_utf8_lossy(payload.bytes());
                 let priority = self.priorities.get(&*payload).copied().unwrap_or_default();
                 let place = (priority, self.count);
                 self.waiting.push(Waiting { item: item.clone(), place, is_there: true, overtaken: None });
                 self.count += 1;
             }
-            Some(Step::Vanishes(item)) => {
+            Some(QueueStep::Vanishes(item)) => {
                 self.waiting
                     .iter_mut()
                     .filter(|other| other.item == *item)
                     .for_each(|it| it.is_there = false);
             }
-            Some(Step::Asks(actor)) => {
+            Some(QueueStep::Asks(actor)) => {
                 self.asking.insert(actor, self.count);
                 for may_have in self.waiting.iter_mut().filter_map(|other| other.overtaken.as_mut()) {
                     may_have.remove(&actor);
                 }
             }
-            Some(Step::Takes(actor, item)) if !self.ears.tracker.is_dead(actor) => {
+            Some(QueueStep::Takes(actor, item)) if !self.ears.tracker.is_dead(actor) => {
                 self.takes(actor, item, found)
             }
-            Some(Step::Ends(actor) | Step::IsDone(actor)) => {
+            Some(QueueStep::Ends(actor) | QueueStep::IsDone(actor)) => {
                 if self.asking.remove(&actor).is_some() {
                     self.waiting.clear();
                 }
             }
-            Some(Step::Takes(..) | Step::WorkedOff(_) | Step::HasPut(..)) | None => {}
+            Some(QueueStep::Takes(..) | QueueStep::WorkedOff(_) | QueueStep::HasPut(..)) | None => {}
         }
     }
 
@@ -390,22 +392,22 @@ impl Promise for QueueProgress {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match self.ears.hear(event) {
-            Some(Step::Appears(item, _)) => {
+            Some(QueueStep::Appears(item, _)) => {
                 self.there.insert(item.clone());
             }
-            Some(Step::Vanishes(item)) => {
+            Some(QueueStep::Vanishes(item)) => {
                 self.there.remove(item);
             }
-            Some(Step::Asks(actor)) => {
+            Some(QueueStep::Asks(actor)) => {
                 self.asking.insert(actor);
             }
-            Some(Step::Takes(actor, _)) => {
+            Some(QueueStep::Takes(actor, _)) => {
                 found.extend(self.asking.remove(&actor).then_some(Finding::Tested));
             }
-            Some(Step::Ends(actor) | Step::IsDone(actor)) => {
+            Some(QueueStep::Ends(actor) | QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
-            Some(Step::Puts(..) | Step::HasPut(..) | Step::WorkedOff(_)) | None => {}
+            Some(QueueStep::Puts(..) | QueueStep::HasPut(..) | QueueStep::WorkedOff(_)) | None => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! `revocation-heeded`.
 
 use super::{below, broken};
-use crate::event::{Event, Fact};
+use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
 use zk_api::{EventType, SessionId, Text};
@@ -36,21 +36,21 @@ impl Promise for RevocationHeeded {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(Fact::NodeWritten { path, data, .. }) if below(self.lock, path) => {
+            Event::Is(GroundTruth::NodeWritten { path, data, .. }) if below(self.lock, path) => {
                 if data.bytes() == UNLOCK {
                     self.asked.entry(path.clone()).or_default();
                 } else {
                     self.asked.remove(path);
                 }
             }
-            Event::Is(Fact::Fired { path, kind: EventType::NodeDataChanged, woken }) => {
+            Event::Is(GroundTruth::Fired { path, kind: EventType::NodeDataChanged, woken }) => {
                 self.asked.entry(path.clone()).and_modify(|told| *told |= !woken.is_empty());
             }
-            Event::Is(Fact::NodeDeleted { path, by, owner, .. }) => {
+            Event::Is(GroundTruth::NodeDeleted { path, by, owner, .. }) => {
                 let given_back = self.asked.remove(path) == Some(true) && by == owner;
                 found.extend(given_back.then_some(Finding::Tested));
             }
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 

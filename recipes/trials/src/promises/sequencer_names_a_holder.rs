@@ -1,7 +1,7 @@
 //! `sequencer-names-a-holder`.
 
 use super::{below, broken};
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeMap;
@@ -83,20 +83,20 @@ impl Promise for SequencerNamesAHolder {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(Fact::NodeCreated { path, owner, czxid, .. })
+            Event::Is(GroundTruth::NodeCreated { path, owner, czxid, .. })
                 if *owner != SessionId::NONE && below(self.lock, path) =>
             {
                 self.line.insert((sequence_of(path), path.clone()), *czxid);
                 self.look();
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) if below(self.lock, path) => {
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.lock, path) => {
                 self.line.remove(&(sequence_of(path), path.clone()));
                 self.look();
             }
-            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Crashed { actor } | GroundTruth::Finished { actor, .. }) => {
                 self.presented.remove(actor);
             }
-            Event::Says { actor, what } => match what.told() {
+            Event::Observed { actor, what } => match what.told() {
                 Some((words::PRESENTS, about, number)) => {
                     let (named, alone) = (Text::from(about), number == 1);
                     let good = self.is_held(about, alone);
@@ -137,7 +137,7 @@ mod tests {
 
     fn presented(p: u16, node: &str, alone: i64) -> Vec<Event> {
         ["presents", "is accepted with"]
-            .map(|what| Event::Says {
+            .map(|what| Event::Observed {
                 actor: actor(p),
                 what: crate::event::Observation::note(crate::words::Word::own(what), node, alone),
             })

@@ -1,7 +1,7 @@
 //! `session-end-noticed`.
 
 use super::broken;
-use crate::event::{ActorId, End, Event, Fact, Observation};
+use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::SessionId;
@@ -109,8 +109,8 @@ impl Promise for SessionEndNoticed {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => self.hear(*actor, what, found),
-            Event::Is(Fact::LearnsExpiry { actor }) => {
+            Event::Observed { actor, what } => self.hear(*actor, what, found),
+            Event::Is(GroundTruth::LearnsExpiry { actor }) => {
                 let known = self.sessions.len();
                 self.sessions.retain(|_, (other, _)| other != actor);
                 if self.sessions.len() == known {
@@ -124,29 +124,29 @@ impl Promise for SessionEndNoticed {
                 };
                 self.told.insert(*actor, Told { may_end, has_begun: false });
             }
-            Event::Is(Fact::Wrote { actor, .. }) => {
+            Event::Is(GroundTruth::Wrote { actor, .. }) => {
                 if self.told.contains_key(&actor.main()) && !self.wrote.insert(*actor) {
                     found.push(broken(format!("{actor} goes on writing though its session is over"), None));
                 }
             }
-            Event::Is(Fact::SessionOpened { session, actor }) if !self.ended.contains(actor) => {
+            Event::Is(GroundTruth::SessionOpened { session, actor }) if !self.ended.contains(actor) => {
                 // Its client may have renewed it.
                 let said = self.said.get(actor).copied();
                 self.forgets(*actor);
                 self.said.extend(said.map(|said| (*actor, said)));
                 self.sessions.insert(*session, (*actor, true));
             }
-            Event::Is(Fact::SessionClosed { session, .. }) => {
+            Event::Is(GroundTruth::SessionClosed { session, .. }) => {
                 self.sessions.entry(*session).and_modify(|(_, lives)| *lives = false);
             }
-            Event::Is(Fact::NodeDeleted { by: SessionId::NONE, owner, .. }) => {
+            Event::Is(GroundTruth::NodeDeleted { by: SessionId::NONE, owner, .. }) => {
                 self.lost.extend(self.sessions.get(owner).map(|(actor, _)| *actor));
             }
-            Event::Is(Fact::Finished { actor, end }) => {
+            Event::Is(GroundTruth::Finished { actor, end }) => {
                 self.finishes(*actor, *end, found);
                 self.ended.insert(*actor);
             }
-            Event::Is(Fact::Crashed { actor }) => drop(self.forgets(*actor)),
+            Event::Is(GroundTruth::Crashed { actor }) => drop(self.forgets(*actor)),
             Event::Is(_) => {}
         }
     }
@@ -163,11 +163,11 @@ mod tests {
     use super::*;
 
     fn learns(p: u16) -> Event {
-        Event::Is(Fact::LearnsExpiry { actor: actor(p) })
+        Event::Is(GroundTruth::LearnsExpiry { actor: actor(p) })
     }
 
     fn ends(p: u16, end: End) -> Event {
-        Event::Is(Fact::Finished { actor: actor(p), end })
+        Event::Is(GroundTruth::Finished { actor: actor(p), end })
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{SessionTracker, below, broken};
 use crate::context::Standing;
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{EventType, Text};
@@ -35,9 +35,9 @@ impl SharersMeet {
         SharersMeet::of(lock, "")
     }
 
-    fn learn(&mut self, fact: &Fact, found: &mut Vec<Finding>) {
-        match fact {
-            Fact::NodeCreated { path, owner, .. } if below(self.lock, path) => {
+    fn learn(&mut self, truth: &GroundTruth, found: &mut Vec<Finding>) {
+        match truth {
+            GroundTruth::NodeCreated { path, owner, .. } if below(self.lock, path) => {
                 if let Some(actor) = self.tracker.live.get(owner) {
                     match path.contains(self.exclusive) {
                         true => self.sharing.remove(actor),
@@ -45,7 +45,7 @@ impl SharersMeet {
                     };
                 }
             }
-            Fact::NodeDeleted { path, owner, .. } if below(self.lock, path) => {
+            GroundTruth::NodeDeleted { path, owner, .. } if below(self.lock, path) => {
                 if let Some(actor) = self.tracker.live.get(owner) {
                     self.sharing.remove(actor);
                 }
@@ -53,7 +53,7 @@ impl SharersMeet {
                     self.asked.insert(path.clone(), self.sharing.clone());
                 }
             }
-            Fact::Fired { path, kind: EventType::NodeDeleted, woken }
+            GroundTruth::Fired { path, kind: EventType::NodeDeleted, woken }
                 if below(self.lock, path) && !path.contains(self.exclusive) =>
             {
                 let asked =
@@ -83,8 +83,8 @@ impl Promise for SharersMeet {
         if let Some(dead) = self.tracker.see(event) {
             self.sharing.remove(&dead);
         }
-        if let Event::Is(fact) = event {
-            self.learn(fact, found);
+        if let Event::Is(truth) = event {
+            self.learn(truth, found);
         }
         let standing = &self.tracker.standing;
         self.asked.retain(|_, asked| {

@@ -1,7 +1,7 @@
 //! `sharers-wake-together`.
 
 use super::{SessionTracker, below, broken, within};
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::{EventType, Text};
@@ -10,7 +10,7 @@ use zk_api::{EventType, Text};
 /// change of the list wakes nobody.
 ///
 /// A client that loses its znode to an administrator may go on waiting where it waits, and others may wait in its
-/// place. This excuses those that are woken with it if, without it, they would go on together or be only one.
+/// place. Others may be woken together with it if, without it, they would go on together or be only one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharersWakeTogether {
     lock: &'static str,
@@ -45,7 +45,7 @@ impl Promise for SharersWakeTogether {
             self.alone.remove(&dead);
         }
         match event {
-            Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
                 self.changed = None;
                 if let Some(actor) = self.tracker.live.get(owner) {
                     if path.contains(self.exclusive) {
@@ -55,19 +55,19 @@ impl Promise for SharersWakeTogether {
                     }
                 }
             }
-            Event::Is(Fact::NodeDeleted { path, .. } | Fact::NodeWritten { path, .. })
+            Event::Is(GroundTruth::NodeDeleted { path, .. } | GroundTruth::NodeWritten { path, .. })
                 if within(self.lock, path) =>
             {
                 self.changed = Some(path.clone());
             }
-            Event::Is(Fact::Fired { path, kind: EventType::NodeChildrenChanged, woken })
+            Event::Is(GroundTruth::Fired { path, kind: EventType::NodeChildrenChanged, woken })
                 if **path == *self.lock =>
             {
                 let told = woken.iter().filter(|actor| !self.tracker.is_dead(**actor)).count();
                 let what = format!("a change of the list of {path} woke {told} clients");
                 found.extend((told > 0).then(|| broken(what, None)));
             }
-            Event::Is(Fact::Fired { path, kind, woken }) if self.changed.as_ref() == Some(path) => {
+            Event::Is(GroundTruth::Fired { path, kind, woken }) if self.changed.as_ref() == Some(path) => {
                 let change = match kind {
                     EventType::NodeDeleted => "the deletion",
                     EventType::NodeCreated
@@ -82,14 +82,14 @@ impl Promise for SharersWakeTogether {
                     (n, true) => {
                         let others = || woken().filter(|actor| !self.tracker.lost_to_administrator(**actor));
                         let go_on = others().count() < 2 || !others().any(|actor| self.alone.contains(actor));
-                        let excuse = go_on.then_some(Assumption::NoAdministrator);
+                        let assumption = go_on.then_some(Assumption::NoAdministrator);
                         let what =
                             format!("{change} of {path} woke {n} clients, and one that wants it alone");
-                        found.push(broken(what, excuse));
+                        found.push(broken(what, assumption));
                     }
                 }
             }
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 }
@@ -134,16 +134,16 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_on_without_its_znode_excuses_those_in_its_place_and_nobody_else() {
-        let excuse = |p: u16| {
+    fn those_in_the_place_of_who_waits_on_without_its_znode_are_expected_and_nobody_else() {
+        let assumption = |p: u16| {
             let node = format!("/lock/x-write-000000000{p}");
             let waiting = (1..4).map(|p| created(&format!("/lock/x-write-000000000{p}"), p));
             let before = (0..4).map(opened).chain(waiting).chain([deleted(&node, 99, p), deleted(W, 0, 0)]);
             let events = before.chain([fired(W, NodeDeleted, &[1, 2])]).collect();
             broken_by(&findings(SharersWakeTogether::of(LOCK, "-write-"), events))[0].1
         };
-        assert_eq!(excuse(2), Some(Assumption::NoAdministrator));
-        assert_eq!(excuse(3), None);
+        assert_eq!(assumption(2), Some(Assumption::NoAdministrator));
+        assert_eq!(assumption(3), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::promise::{AnyPromise, Finding, Promise, Rest, Terms};
 
 /// The names of the standard promises. A trial that lists one of them itself is held to its own version, which may be
-/// stricter or have other excuses.
+/// stricter or rest on other assumptions.
 pub const STANDARD: [&str; 6] =
     ["no-waiter-stuck", "session-end-noticed", "no-failure", "no-second-znode", "no-litter", NO_POLLING];
 

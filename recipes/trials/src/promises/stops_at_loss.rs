@@ -1,7 +1,7 @@
 //! `stops-at-loss`.
 
 use super::broken;
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeMap;
@@ -78,19 +78,19 @@ impl Promise for StopsAtLoss {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => self.hear(*actor, what, found),
-            Event::Is(Fact::LearnsExpiry { actor }) => self.told(*actor),
-            Event::Is(Fact::Disconnected { actor }) => match self.on {
+            Event::Observed { actor, what } => self.hear(*actor, what, found),
+            Event::Is(GroundTruth::LearnsExpiry { actor }) => self.told(*actor),
+            Event::Is(GroundTruth::Disconnected { actor }) => match self.on {
                 OnDisconnect::Stop => self.told(*actor),
                 OnDisconnect::KeepUntilExpired => {}
             },
-            Event::Is(Fact::Wrote { actor, .. }) => {
+            Event::Is(GroundTruth::Wrote { actor, .. }) => {
                 if let Some(told @ true) = self.inside.get_mut(actor) {
                     *told = false;
                     found.push(broken(format!("{actor} goes on though it was told, and writes"), None));
                 }
             }
-            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Crashed { actor } | GroundTruth::Finished { actor, .. }) => {
                 self.inside.remove(actor);
             }
             Event::Is(_) => {}
@@ -109,11 +109,11 @@ mod tests {
     }
 
     fn learns(p: u16) -> Event {
-        Event::Is(Fact::LearnsExpiry { actor: actor(p) })
+        Event::Is(GroundTruth::LearnsExpiry { actor: actor(p) })
     }
 
     fn disconnected(p: u16) -> Event {
-        Event::Is(Fact::Disconnected { actor: actor(p) })
+        Event::Is(GroundTruth::Disconnected { actor: actor(p) })
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn stopping_is_a_test_it_passes_and_what_was_on_its_way_may_arrive() {
-        let stops = Event::Says { actor: actor(0), what: Observation::note(words::STOPS, LOCK, 0) };
+        let stops = Event::Observed { actor: actor(0), what: Observation::note(words::STOPS, LOCK, 0) };
         let events = vec![enters(0), learns(0), stops, wrote(Resource::Unfenced, 0, true), granted(1)];
         assert_eq!(judge(OnDisconnect::Stop, events), [Finding::Tested]);
     }

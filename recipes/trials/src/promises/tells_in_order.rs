@@ -1,7 +1,7 @@
 //! `tells-in-order`.
 
 use super::broken_for;
-use crate::event::{ActorId, End, Event, Fact, Observation};
+use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words::{self, Word};
 use std::collections::BTreeMap;
@@ -67,8 +67,8 @@ impl Promise for TellsInOrder {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => self.says(*actor, what, found),
-            Event::Is(Fact::Finished { actor, end: End::Done }) => {
+            Event::Observed { actor, what } => self.says(*actor, what, found),
+            Event::Is(GroundTruth::Finished { actor, end: End::Done }) => {
                 let (_, may_end) = self.order.iter().find(|(word, _)| *word == DONE).unwrap_or(&(DONE, &[]));
                 for (thread, word) in self.last.iter().filter(|(thread, _)| thread.main() == *actor) {
                     found.push(match may_end.contains(word) {
@@ -78,7 +78,7 @@ impl Promise for TellsInOrder {
                 }
                 self.last.retain(|thread, _| thread.main() != *actor);
             }
-            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
                 self.last.retain(|thread, _| thread.main() != actor.main());
             }
             Event::Is(_) => {}
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn who_crashes_or_loses_its_session_may_stop_anywhere() {
-        let crashed = Event::Is(Fact::Crashed { actor: actor(0) });
-        let lost = Event::Is(Fact::Finished { actor: actor(1), end: End::SessionLost });
+        let crashed = Event::Is(GroundTruth::Crashed { actor: actor(0) });
+        let lost = Event::Is(GroundTruth::Finished { actor: actor(1), end: End::SessionLost });
         assert_eq!(found(vec![attempts(0), crashed, attempts(1), granted(1), lost]), []);
     }
 }

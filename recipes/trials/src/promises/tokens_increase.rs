@@ -38,7 +38,7 @@ impl Promise for TokensIncrease {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.tracker.see(event);
-        let Event::Says { actor, what } = event else { return };
+        let Event::Observed { actor, what } = event else { return };
         let (lock, token, shares) = match what {
             Observation::Granted { lock, token: Some(token), .. } => (lock, token, false),
             Observation::Shares { lock, token: Some(token), .. } => (lock, token, true),
@@ -49,9 +49,10 @@ impl Promise for TokensIncrease {
                 // Its own, of which it keeps a share.
                 Some(highest) if shares && *token == highest => {}
                 Some(highest) if *token <= highest => {
-                    let excuse =
+                    let assumption =
                         self.tracker.lost_to_administrator(*actor).then_some(Assumption::NoAdministrator);
-                    found.push(broken(format!("{actor} was given token {token} after {highest}"), excuse));
+                    found
+                        .push(broken(format!("{actor} was given token {token} after {highest}"), assumption));
                 }
                 Some(_) => found.push(Finding::Tested),
                 None => {}
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_learnt_after_an_administrator_took_it_is_excused() {
+    fn a_grant_learnt_after_an_administrator_took_it_is_expected() {
         let loses = vec![opened(0), deleted("/lock/a-lock-0000000000", 99, 0)];
         let found = findings(TokensIncrease::of(LOCK), [loses, vec![grant(1, 6), grant(0, 5)]].concat());
         assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));

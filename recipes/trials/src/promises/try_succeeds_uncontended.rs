@@ -2,7 +2,7 @@
 
 use super::{SessionTracker, below, broken, within};
 use crate::context::Standing;
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
@@ -64,7 +64,7 @@ impl Promise for TrySucceedsUncontended {
             self.trying.remove(&dead);
         }
         match event {
-            Event::Is(Fact::NodeCreated { path, owner, .. })
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.lock, path) =>
             {
                 self.nodes.insert(path.clone(), *owner);
@@ -72,22 +72,22 @@ impl Promise for TrySucceedsUncontended {
                 self.alone.retain(|actor| Some(*actor) == owner);
                 self.spoils(owner, false);
             }
-            Event::Is(Fact::NodeDeleted { path, by, owner, .. }) => {
+            Event::Is(GroundTruth::NodeDeleted { path, by, owner, .. }) => {
                 self.is_had |= self.nodes.remove(path).is_some() && by != owner;
             }
-            Event::Is(Fact::Fired { path, woken, .. }) if within(self.lock, path) => {
+            Event::Is(GroundTruth::Fired { path, woken, .. }) if within(self.lock, path) => {
                 let waits = |actor: &&ActorId| self.tracker.standing.get(*actor) == Some(&Standing::Waits);
                 let what = |actor| format!("{actor} only tries to take {}, and waits", self.lock);
                 found.extend(woken.iter().find(waits).map(|actor| broken(what(actor), None)));
             }
-            Event::Is(Fact::Disconnected { actor } | Fact::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Disconnected { actor } | GroundTruth::Finished { actor, .. }) => {
                 self.alone.remove(actor);
                 self.spoils(Some(*actor), true);
-                if let Event::Is(Fact::Finished { .. }) = event {
+                if let Event::Is(GroundTruth::Finished { .. }) = event {
                     self.trying.retain(|other| other.main() != *actor);
                 }
             }
-            Event::Says { actor, what } if !self.tracker.is_dead(*actor) => match what {
+            Event::Observed { actor, what } if !self.tracker.is_dead(*actor) => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => {
                     let is_own = |owner: &SessionId| self.owner(*owner) == Some(*actor);
                     let is_alone = self.nodes.values().all(is_own);
@@ -106,10 +106,10 @@ impl Promise for TrySucceedsUncontended {
                 Observation::Released { lock } if **lock == *self.lock => drop(self.trying.remove(actor)),
                 Observation::GivesUp { lock, .. } if **lock == *self.lock => {
                     let alone = self.alone.remove(actor);
-                    let excuse =
+                    let assumption =
                         self.tracker.lost_to_administrator(*actor).then_some(Assumption::NoAdministrator);
                     let what = || format!("{actor} did not get {}, and was alone", self.lock);
-                    found.extend(alone.then(|| broken(what(), excuse)));
+                    found.extend(alone.then(|| broken(what(), assumption)));
                     if self.trying.remove(actor) && self.trying.is_empty() && !self.is_had && !alone {
                         let what =
                             format!("{actor} did not get {}, nor did any who tried with it", self.lock);
@@ -118,7 +118,7 @@ impl Promise for TrySucceedsUncontended {
                 }
                 _ => {}
             },
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) | Event::Observed { .. } => {}
         }
     }
 }
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(broken_by(&judge([both(), give_up()].concat())), [(what, None)]);
         let has_had = vec![granted(0), deleted(B, 1, 1), gives_up(1), deleted(A, 0, 0), released(0)];
         assert_eq!(broken_by(&judge([both(), has_had].concat())), []);
-        let disconnected = Event::Is(Fact::Disconnected { actor: actor(0) });
+        let disconnected = Event::Is(GroundTruth::Disconnected { actor: actor(0) });
         let third = created("/lock/c-lock-0000000002", 2);
         for spoils in [disconnected, closed(0), deleted(B, 50, 1), opened(2), third] {
             let is_none = spoils != opened(2);

@@ -1,14 +1,14 @@
 //! Promises that are owed as long as no administrator has changed what they are about.
 
 use super::{below, parent, within};
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// A promise of a recipe that keeps what it knows in znodes and cannot restore it: an administrator's deletion or write
-/// before a violation excuses the violation, by [`Assumption::NoAdministrator`], if it concerns what the violation is
-/// [about](crate::promise::Violation::about).
+/// A promise of a recipe that keeps what it knows in znodes and cannot restore it: a violation after an administrator's
+/// deletion or write is expected, as [`Assumption::NoAdministrator`] does not hold, if the change concerns what the
+/// violation is [about](crate::promise::Violation::about).
 ///
 /// A change concerns the znode that was changed, all znodes below it, and all above it. It concerns an actor
 ///
@@ -44,7 +44,7 @@ impl<P: Promise> Undisturbed<P> {
     /// Wraps a promise. Panics if it has assumptions of its own.
     pub fn of(promise: P) -> Self {
         let Terms { name, assumes, .. } = promise.terms();
-        assert!(assumes.is_empty(), "{name} says itself what excuses it");
+        assert!(assumes.is_empty(), "{name} says itself what it assumes");
         let (sessions, changed) = (BTreeMap::new(), BTreeMap::new());
         Undisturbed { root: None, spared: None, promise, sessions, changed }
     }
@@ -62,21 +62,22 @@ impl<P: Promise> Undisturbed<P> {
 
     fn take_note(&mut self, event: &Event) {
         match event {
-            Event::Is(Fact::SessionOpened { session, actor }) => {
+            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
             }
             Event::Is(
-                Fact::NodeDeleted { path, by, owner, .. } | Fact::NodeWritten { path, by, owner, .. },
+                GroundTruth::NodeDeleted { path, by, owner, .. }
+                | GroundTruth::NodeWritten { path, by, owner, .. },
             ) => {
                 let is_his = *by != SessionId::NONE && !self.sessions.contains_key(by);
                 if is_his && self.root.is_none_or(|root| are_related(root, path)) {
                     self.change(path, *owner);
                 }
             }
-            Event::Is(Fact::NodeCreated { path, by, .. }) => self.replace(path, *by),
+            Event::Is(GroundTruth::NodeCreated { path, by, .. }) => self.replace(path, *by),
             Event::Is(_) => {}
-            Event::Says { actor, what: Observation::Ends { about, .. } } => self.end(actor.main(), about),
-            Event::Says { .. } => {}
+            Event::Observed { actor, what: Observation::Ends { about, .. } } => self.end(actor.main(), about),
+            Event::Observed { .. } => {}
         }
     }
 
@@ -132,12 +133,12 @@ impl<P: Promise> Undisturbed<P> {
         }
     }
 
-    fn excuses(&self, found: &mut [Finding]) {
+    fn mark_expected(&self, found: &mut [Finding]) {
         for finding in found {
             if let Finding::Broken(violation) = finding
                 && self.concerns(&violation.about)
             {
-                violation.excuse.get_or_insert(Assumption::NoAdministrator);
+                violation.violated_assumption.get_or_insert(Assumption::NoAdministrator);
             }
         }
     }
@@ -157,13 +158,13 @@ impl<P: Promise> Promise for Undisturbed<P> {
         self.take_note(event);
         let before = found.len();
         self.promise.see(event, found);
-        self.excuses(&mut found[before..]);
+        self.mark_expected(&mut found[before..]);
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         let before = found.len();
         self.promise.at_rest(rest, found);
-        self.excuses(&mut found[before..]);
+        self.mark_expected(&mut found[before..]);
     }
 }
 
@@ -180,18 +181,18 @@ mod tests {
 
     fn writes(path: &str, p: u16, owner: SessionId) -> Event {
         let (path, by, mzxid) = (path.into(), session(p), zk_api::Zxid::new(1, 7));
-        Event::Is(Fact::NodeWritten { path, by, owner, data: "abort".into(), mzxid })
+        Event::Is(GroundTruth::NodeWritten { path, by, owner, data: "abort".into(), mzxid })
     }
 
     fn fails(p: u16) -> Event {
-        Event::Is(Fact::Finished { actor: actor(p), end: End::Failed })
+        Event::Is(GroundTruth::Finished { actor: actor(p), end: End::Failed })
     }
 
     fn ends(p: u16, about: &str) -> Event {
-        Event::Says { actor: actor(p), what: Observation::ends(crate::words::IS_THROUGH_WITH, about, 0) }
+        Event::Observed { actor: actor(p), what: Observation::ends(crate::words::IS_THROUGH_WITH, about, 0) }
     }
 
-    /// Why the last one of these, which fails, is excused.
+    /// The assumption that is violated where the last one of these fails.
     fn failed(judge: Undisturbed<NoFailure>, events: Vec<Event>) -> Option<Assumption> {
         let opened = (0..3).map(opened).collect();
         broken_by(&findings(judge, [opened, events].concat())).last().expect("somebody fails").1
@@ -201,13 +202,13 @@ mod tests {
         let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
         let all = [vec![opened(0), opened(1)], events].concat();
         let found = resting(Undisturbed::of(NoWaiterStuck).within("/tx"), all, &rest);
-        let excuses: Vec<_> = broken_by(&found).iter().map(|(_, excuse)| *excuse).collect();
-        assert_eq!(excuses[0], excuses[1]);
-        excuses[0]
+        let mark_expected: Vec<_> = broken_by(&found).iter().map(|(_, assumption)| *assumption).collect();
+        assert_eq!(mark_expected[0], mark_expected[1]);
+        mark_expected[0]
     }
 
     #[test]
-    fn who_loses_its_znode_or_finds_other_data_in_it_is_excused_and_nobody_else() {
+    fn who_loses_its_znode_or_finds_other_data_in_it_breaks_as_expected_and_nobody_else() {
         for change in [deleted(A, 99, 0), writes(A, 99, session(0))] {
             assert_eq!(failed(Undisturbed::of(NoFailure), vec![change.clone(), fails(0)]), HIS);
             assert_eq!(failed(Undisturbed::of(NoFailure), vec![change.clone(), fails(1)]), None);
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_made_another_znode_beside_it_is_excused_no_more() {
+    fn who_has_made_another_znode_beside_it_breaks_as_expected_no_more() {
         let after =
             |made| failed(Undisturbed::of(NoFailure), vec![deleted(A, 99, 0), created(made, 0), fails(0)]);
         assert_eq!([after(A), after(B), after("/claims/a")], [None, None, HIS]);
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_excused_with_whom_it_waits_for() {
+    fn who_waits_is_expected_to_with_whom_it_waits_for() {
         let change = deleted("/tx/1/p0", 99, NOBODY);
         assert_eq!(stuck_after(vec![change.clone()]), HIS);
         assert_eq!(stuck_after(vec![change.clone(), ends(0, "/tx/1")]), HIS);
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_own_people_or_the_ensemble_do_is_no_excuse() {
+    fn what_the_own_people_or_the_ensemble_do_violates_no_assumption() {
         for change in [deleted("/tx/1", 0, NOBODY), vanished("/tx/1", 0), writes("/tx/1", 0, SessionId::NONE)]
         {
             assert_eq!(stuck_after(vec![change.clone()]), None);
@@ -268,22 +269,22 @@ mod tests {
     #[test]
     fn of_znodes_a_change_concerns_itself_and_what_is_above_and_below() {
         use super::super::commitment::testing::does;
-        let excuse = |path: &str| {
+        let assumption = |path: &str| {
             let events = vec![opened(0), deleted(path, 99, NOBODY), does(0, "commits"), does(1, "aborts")];
             broken_by(&findings(Undisturbed::of(Agreement::of("/tx")), events))[0].1
         };
-        assert_eq!(["/tx/1", "/tx/1/p0", "/tx"].map(excuse), [HIS; 3]);
-        assert_eq!(["/tx/2/p0", "/tx/11", "/sites/p0"].map(excuse), [None; 3]);
+        assert_eq!(["/tx/1", "/tx/1/p0", "/tx"].map(assumption), [HIS; 3]);
+        assert_eq!(["/tx/2/p0", "/tx/11", "/sites/p0"].map(assumption), [None; 3]);
     }
 
     #[test]
     fn a_member_is_unlisted_by_the_deletion_of_its_own_znode_alone() {
-        let joins = Event::Says { actor: actor(0), what: Observation::note(crate::words::JOINS, A, 0) };
+        let joins = Event::Observed { actor: actor(0), what: Observation::note(crate::words::JOINS, A, 0) };
         let rest = Rest { sessions: vec![(session(0), actor(0))], ..Rest::default() };
-        let excuse = |change| {
+        let assumption = |change| {
             let events = vec![opened(0), opened(1), joins.clone(), change];
             broken_by(&resting(Undisturbed::of(LiveMembersListed::of("/group")), events, &rest))[0].1
         };
-        assert_eq!([excuse(deleted(A, 99, 0)), excuse(deleted(B, 99, 1))], [HIS, None]);
+        assert_eq!([assumption(deleted(A, 99, 0)), assumption(deleted(B, 99, 1))], [HIS, None]);
     }
 }

@@ -2,7 +2,7 @@
 //! `reads-what-it-was-told` and `fresh-at-rest`.
 
 use super::{broken, broken_at};
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,8 +43,8 @@ pub fn shown<'a>(children: impl IntoIterator<Item = (&'a Text, Option<&'a Data>)
 ///
 /// A reader says "follows" of the znode, and "sees" of its path with what the reader has just been given, as [`shown`].
 /// A reader that learns from somebody else that there is something newer than what it saw last says "told" before it
-/// reads again. What there was to be seen is taken from the facts. The changes of one transaction count as one, where
-/// its zxid is known.
+/// reads again. What there was to be seen is taken from the ground truth. The changes of one transaction count as one,
+/// where its zxid is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Views {
     root: &'static str,
@@ -127,30 +127,30 @@ impl Views {
         self.states.last_mut().expect("there is always one")
     }
 
-    fn learn(&mut self, fact: &Fact, found: &mut Vec<Finding>) {
-        match fact {
-            Fact::NodeCreated { path, czxid, .. } => {
+    fn learn(&mut self, truth: &GroundTruth, found: &mut Vec<Finding>) {
+        match truth {
+            GroundTruth::NodeCreated { path, czxid, .. } => {
                 if let Some(name) = self.child(path) {
                     self.next(Some(*czxid)).insert(name, "".into());
                 }
             }
-            Fact::NodeWritten { path, data, mzxid, .. } if self.of == Of::Values => {
+            GroundTruth::NodeWritten { path, data, mzxid, .. } if self.of == Of::Values => {
                 if let Some(name) = self.child(path) {
                     let value = String::from_utf8_lossy(data.bytes()).as_ref().into();
                     self.next(Some(*mzxid)).insert(name, value);
                 }
             }
-            Fact::NodeDeleted { path, zxid, .. } => {
+            GroundTruth::NodeDeleted { path, zxid, .. } => {
                 if let Some(name) = self.child(path) {
                     self.next(*zxid).remove(&name);
                 }
             }
-            Fact::Finished { actor, .. } => {
+            GroundTruth::Finished { actor, .. } => {
                 let saw = self.readers.remove(actor).and_then(|reader| reader.at);
                 let saw_change = saw.is_some_and(|at| !self.states[at].is_empty());
                 found.extend((saw_change && self.owes == Owes::Fresh).then_some(Finding::Tested));
             }
-            Fact::Crashed { actor } => {
+            GroundTruth::Crashed { actor } => {
                 self.readers.remove(actor);
             }
             _ => {}
@@ -269,9 +269,9 @@ impl Promise for Views {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => self.hear(*actor, what, found),
-            Event::Is(fact) => {
-                self.learn(fact, found);
+            Event::Observed { actor, what } => self.hear(*actor, what, found),
+            Event::Is(truth) => {
+                self.learn(truth, found);
                 self.forget();
             }
         }
@@ -307,14 +307,18 @@ mod tests {
     const ROOT: &str = "/c";
 
     fn says(p: u16, what: &str, about: &str) -> Event {
-        Event::Says { actor: actor(p), what: Observation::note(crate::words::Word::own(what), about, 0) }
+        Event::Observed { actor: actor(p), what: Observation::note(crate::words::Word::own(what), about, 0) }
     }
 
     fn sets(name: &str, value: &str, zxid: u32, is_new: bool) -> Vec<Event> {
         let (path, by, zxid) = (Text::from(format!("/c/{name}")), session(9), Zxid::new(1, zxid));
-        let created =
-            Event::Is(Fact::NodeCreated { path: path.clone(), by, owner: SessionId::NONE, czxid: zxid });
-        let written = Event::Is(Fact::NodeWritten {
+        let created = Event::Is(GroundTruth::NodeCreated {
+            path: path.clone(),
+            by,
+            owner: SessionId::NONE,
+            czxid: zxid,
+        });
+        let written = Event::Is(GroundTruth::NodeWritten {
             path,
             by,
             owner: SessionId::NONE,
@@ -327,7 +331,7 @@ mod tests {
     fn removes(name: &str, zxid: Option<u32>) -> Event {
         let (path, none) = (Text::from(format!("/c/{name}")), SessionId::NONE);
         let zxid = zxid.map(|counter| Zxid::new(1, counter));
-        Event::Is(Fact::NodeDeleted { path, by: none, owner: none, zxid })
+        Event::Is(GroundTruth::NodeDeleted { path, by: none, owner: none, zxid })
     }
 
     /// `{}`, then both 1 at once, then both 2, one after the other.
@@ -420,7 +424,7 @@ mod tests {
     #[test]
     fn what_never_changes_puts_nothing_to_the_test() {
         let [follows, nothing] = [says(0, "follows", ROOT), says(0, "sees", "/c{}")];
-        let ends = Event::Is(Fact::Finished { actor: actor(0), end: End::Done });
+        let ends = Event::Is(GroundTruth::Finished { actor: actor(0), end: End::Done });
         let new = [Views::committed, Views::untorn, Views::monotone, Views::told, Views::fresh];
         for promise in new.map(|new| new(ROOT, Of::Values)) {
             let events = [&follows, &nothing, &nothing, &ends].map(Clone::clone);
@@ -451,7 +455,7 @@ mod tests {
         let found = rests(vec![follows.clone()]);
         assert_eq!(broken_by(&found), [("p0 waits on and has never seen /c{a=2,b=2}", None)]);
         assert_eq!(rests(vec![follows.clone(), says(0, "sees", "/c{a=2,b=2}")]), [Finding::Tested]);
-        let ends = Event::Is(Fact::Finished { actor: actor(0), end: End::Done });
+        let ends = Event::Is(GroundTruth::Finished { actor: actor(0), end: End::Done });
         assert_eq!(rests(vec![follows, says(0, "sees", "/c{a=1,b=1}"), ends]), [Finding::Tested]);
     }
 

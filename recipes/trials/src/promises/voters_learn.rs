@@ -2,7 +2,7 @@
 
 use super::commitment::{Told, told};
 use super::{below, broken_at};
-use crate::event::{ActorId, End, Event, Fact};
+use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeSet;
@@ -50,7 +50,7 @@ impl Promise for VotersLearn {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => match (told(self.root, event), what.told()) {
+            Event::Observed { actor, what } => match (told(self.root, event), what.told()) {
                 (Some(Told::Done(transaction, ..)), _) => {
                     self.did.insert((first_life(*actor), transaction.into()));
                     let done = self.voted.remove(&(*actor, transaction.into()));
@@ -76,7 +76,7 @@ impl Promise for VotersLearn {
                 }
                 _ => {}
             },
-            Event::Is(Fact::Finished { actor, end }) => {
+            Event::Is(GroundTruth::Finished { actor, end }) => {
                 let Some(transaction) = self.forget(*actor) else { return };
                 match end {
                     End::Done => {
@@ -86,7 +86,7 @@ impl Promise for VotersLearn {
                     End::SessionLost | End::Failed => {}
                 }
             }
-            Event::Is(Fact::Crashed { actor } | Fact::SessionClosed { actor, .. }) => {
+            Event::Is(GroundTruth::Crashed { actor } | GroundTruth::SessionClosed { actor, .. }) => {
                 self.forget(*actor);
             }
             Event::Is(_) => {}
@@ -123,7 +123,7 @@ mod tests {
     /// That was believed of a life that had acknowledged the transaction, and of none that had done anything.
     #[test]
     fn who_is_through_with_what_no_life_of_it_has_done_breaks_it() {
-        let is_through = || Event::Says {
+        let is_through = || Event::Observed {
             actor: ActorId { life: 1, ..actor(1) },
             what: Observation::note(words::IS_THROUGH_WITH, "/tx/1", 1),
         };

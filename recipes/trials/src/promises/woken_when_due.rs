@@ -1,7 +1,7 @@
 //! `woken-when-due`.
 
 use super::{SessionTracker, below, broken_for, within};
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,7 @@ impl Promise for WokenWhenDue {
             self.waiting.remove(&dead);
         }
         match event {
-            Event::Says { actor, what } => match what.told() {
+            Event::Observed { actor, what } => match what.told() {
                 Some((words::ARRIVES_AT, about, size)) if about == self.barrier => {
                     self.waiting.insert(*actor, (size, false));
                 }
@@ -52,17 +52,17 @@ impl Promise for WokenWhenDue {
                 }
                 _ => {}
             },
-            Event::Is(Fact::NodeCreated { path, owner, .. })
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.barrier, path) =>
             {
                 self.members.insert(path.clone());
                 let there = self.members.len() as i64;
                 self.waiting.values_mut().for_each(|(size, due)| *due |= there >= *size);
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) => {
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) => {
                 self.members.remove(path);
             }
-            Event::Is(Fact::Fired { path, woken, .. }) if within(self.barrier, path) => {
+            Event::Is(GroundTruth::Fired { path, woken, .. }) if within(self.barrier, path) => {
                 for actor in woken {
                     found.extend(self.waiting.get(actor).map(|(size, due)| match due {
                         true => Finding::Tested,
@@ -90,7 +90,7 @@ mod tests {
 
     fn woken_after(members: u16) -> Vec<Finding> {
         let arrives =
-            |p| Event::Says { actor: actor(p), what: Observation::note(words::ARRIVES_AT, LOCK, 2) };
+            |p| Event::Observed { actor: actor(p), what: Observation::note(words::ARRIVES_AT, LOCK, 2) };
         let comes = |p| [opened(p), arrives(p), created(&format!("/lock/p{p}"), p)];
         let events = (0..members).flat_map(comes);
         findings(

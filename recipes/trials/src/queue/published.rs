@@ -1,7 +1,7 @@
 //! `queue/…` and `priority-queue/…`: the published steps, each with what is wrong with one edition or another.
 
+use super::fixture::{Item, promises, queue_of};
 use super::recipe;
-use super::stage::{Item, promises, queue_of};
 use super::steps::{self, Prefix, SOUND, Steps};
 use crate::trial::{Bounds, FoundBy, Trial};
 use zk_api::CreateMode;
@@ -34,17 +34,17 @@ fn published(name: &'static str, delivery: Delivery, put: Put, take: Take) -> Tr
 
 /// The same, with so many producers.
 fn published_by(producers: u16, name: &'static str, delivery: Delivery, put: Put, take: Take) -> Trial {
-    let produce = move |stage| async move {
+    let produce = move |fixture| async move {
         match put {
-            Put::Recipe => recipe::produce(&stage).await,
-            Put::Plain(mode, prefix) => steps::produce(&stage, (mode, prefix), true).await,
-            Put::Once(mode, prefix) => steps::produce(&stage, (mode, prefix), false).await,
+            Put::Recipe => recipe::produce(&fixture).await,
+            Put::Plain(mode, prefix) => steps::produce(&fixture, (mode, prefix), true).await,
+            Put::Once(mode, prefix) => steps::produce(&fixture, (mode, prefix), false).await,
         }
     };
-    let consume = move |stage| async move {
+    let consume = move |fixture| async move {
         match take {
-            Take::Recipe => recipe::consume(&stage, delivery).await,
-            Take::Steps(steps) => steps.consume(&stage).await,
+            Take::Recipe => recipe::consume(&fixture, delivery).await,
+            Take::Steps(steps) => steps.consume(&fixture).await,
         }
     };
     queue_of(producers, name, delivery, produce, consume)

@@ -1,6 +1,6 @@
 //! `queue`, `queue/at-most-once`, `queue/two-producers` and `priority-queue`: the recipe of this project.
 
-use super::stage::{Item, Stage, promises, queue_of};
+use super::fixture::{Fixture, Item, promises, queue_of};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_api::{ZPath, ZooKeeper};
@@ -32,39 +32,39 @@ fn ours(name: &'static str, delivery: Delivery) -> Trial {
 }
 
 fn ours_of(producers: u16, name: &'static str, delivery: Delivery) -> Trial {
-    let put = |stage| async move { produce(&stage).await };
-    let take = move |stage| async move { consume(&stage, delivery).await };
+    let put = |fixture| async move { produce(&fixture).await };
+    let take = move |fixture| async move { consume(&fixture, delivery).await };
     queue_of(producers, name, delivery, put, take)
         .source("zk-recipes")
         .promises(move || promises(delivery, true))
 }
 
 /// Puts all items as it should be done.
-pub(super) async fn produce(stage: &Stage) -> Result<(), Stop> {
+pub(super) async fn produce(fixture: &Fixture) -> Result<(), Stop> {
     let mut producer =
-        Producer::new(stage.zk(0), &stage.queue(), &stage.guid()).expect("a guid is fit for a name");
-    for item in stage.items() {
-        stage.puts(&item);
+        Producer::new(fixture.zk(0), &fixture.queue(), &fixture.guid()).expect("a guid is fit for a name");
+    for item in fixture.items() {
+        fixture.puts(&item);
         let Item { payload, priority, .. } = &item;
         producer.put(payload.as_str().into(), *priority).await?;
-        stage.has_put(&item);
+        fixture.has_put(&item);
     }
     Ok(producer.close().await?)
 }
 
 /// Takes an item in each round as it should be done.
-pub(super) async fn consume(stage: &Stage, delivery: Delivery) -> Result<(), Stop> {
-    for round in 0..stage.rounds() {
-        let zk = stage.zk(round);
+pub(super) async fn consume(fixture: &Fixture, delivery: Delivery) -> Result<(), Stop> {
+    for round in 0..fixture.rounds() {
+        let zk = fixture.zk(round);
         zk.checkpoint("trial/round", &[]);
         let mut consumer =
-            Consumer::new(zk, &stage.queue(), &stage.guid()).expect("a guid is fit for a name");
-        stage.asks(round).await;
+            Consumer::new(zk, &fixture.queue(), &fixture.guid()).expect("a guid is fit for a name");
+        fixture.asks(round).await;
         let taken = consumer.take(delivery).await?;
         let item: ZPath = taken.item().clone();
-        stage.works(&item, round).await;
+        fixture.works(&item, round).await;
         taken.done().await?;
-        stage.done(&item, round);
+        fixture.done(&item, round);
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The published steps, decent in everything but what a variant asks for.
 
-use super::stage::{Item, Stage};
+use super::fixture::{Fixture, Item};
 use crate::common::{AnyZooKeeper, InRound, Stop, plain};
 use zk_api::{
     CreateMode, Data, Either, ErrorCode, Local, Outcome, Text, ZPath, ZooKeeper, race, sequence_of,
@@ -38,17 +38,17 @@ pub(super) const SOUND: Steps = Steps {
 
 impl Steps {
     /// Takes an item in each round, and makes no new list until the old one is used up.
-    pub(super) async fn consume(self, stage: &Stage) -> Result<(), Stop> {
+    pub(super) async fn consume(self, fixture: &Fixture) -> Result<(), Stop> {
         let mut list = Vec::new();
-        for round in 0..stage.rounds() {
-            let zk = stage.zk(round);
-            stage.asks(round).await;
-            let item = self.take(&zk, stage, &mut list).await?;
-            stage.works(&item, round).await;
+        for round in 0..fixture.rounds() {
+            let zk = fixture.zk(round);
+            fixture.asks(round).await;
+            let item = self.take(&zk, fixture, &mut list).await?;
+            fixture.works(&item, round).await;
             if !self.deletes_first {
                 self.remove(&zk, &item, &list).await?;
             }
-            stage.done(&item, round);
+            fixture.done(&item, round);
         }
         Ok(())
     }
@@ -56,19 +56,19 @@ impl Steps {
     async fn take(
         self,
         zk: &InRound<AnyZooKeeper>,
-        stage: &Stage,
+        fixture: &Fixture,
         list: &mut Vec<Text>,
     ) -> Result<ZPath, Stop> {
         loop {
             zk.checkpoint("steps/take", &[Local::Text(&list.join(" "))]);
             let Some(head) = list.first().cloned() else {
-                *list = self.list(zk, &stage.parent()).await?;
+                *list = self.list(zk, &fixture.parent()).await?;
                 continue;
             };
             if self.pops_first {
                 list.remove(0);
             }
-            let item = plain::child(&stage.parent(), &head);
+            let item = plain::child(&fixture.parent(), &head);
             match zk.data(&item).await {
                 Ok(_) => {}
                 Err(e) if e.code == ErrorCode::NoNode && !self.no_node_fails => {
@@ -138,13 +138,13 @@ pub(super) type Prefix = fn(&Item) -> String;
 
 /// Puts all items by creates that are simply repeated when their answers are lost, or taken for done.
 pub(super) async fn produce(
-    stage: &Stage,
+    fixture: &Fixture,
     (mode, prefix): (CreateMode, Prefix),
     repeats: bool,
 ) -> Result<(), Stop> {
-    for item in stage.items() {
-        stage.puts(&item);
-        let (zk, path) = (stage.zk(item.nth), plain::child(&stage.parent(), &prefix(&item)));
+    for item in fixture.items() {
+        fixture.puts(&item);
+        let (zk, path) = (fixture.zk(item.nth), plain::child(&fixture.parent(), &prefix(&item)));
         loop {
             zk.checkpoint("steps/put", &[]);
             match zk.create(&path, Data::from(item.payload.as_str()), mode).await {
@@ -158,7 +158,7 @@ pub(super) async fn produce(
                 }
             }
         }
-        stage.has_put(&item);
+        fixture.has_put(&item);
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! The revocable lock and its published variants on trial.
 //!
-//! `stage` is what they have in common: who asks and who is asked.
+//! `fixture` is what they have in common: who asks and who is asked.
 
-mod stage;
+mod fixture;
 
 use crate::lock::LOCK;
 use crate::promise::AnyPromise;
@@ -11,11 +11,11 @@ use crate::promises::{
     NoOrphanZnode, NoWaiterStuck, RevocationHeeded, SharersMeet, TokensIncrease, Undisturbed,
 };
 use crate::trial::{Bounds, Trial};
-use stage::{Manner, revocable};
+use fixture::{Manner, revocable};
 use std::time::Duration;
 
 /// All of them, the right ones first.
-pub fn catalogue() -> Vec<Trial> {
+pub fn trials() -> Vec<Trial> {
     vec![
         // `zk_recipes::SharedLock` with `Revoker::ask` and `Held::revoked`.
         revocable("revocable-lock", Manner::Asked)

@@ -1,9 +1,9 @@
 //! `shared-lock/downgrade-new-node`: a downgrade to the end of the line.
 
-use super::stage::shared;
+use super::fixture::shared;
 use crate::common::plain;
 use crate::common::{InRound, Stop};
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::Mode;
 
@@ -19,21 +19,21 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let guid = stage.guid();
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let guid = fixture.guid();
     let own = plain::contend_as(&zk, &lock, &guid, "write").await?;
     plain::turn(&zk, &lock, &own).await?;
-    stage.hold(Mode::Exclusive, &own, None, std::future::pending::<()>()).await;
-    if stage.part().me.process % 2 == 1 {
-        stage.leave();
+    fixture.hold(Mode::Exclusive, &own, None, std::future::pending::<()>()).await;
+    if fixture.role().me.process % 2 == 1 {
+        fixture.leave();
         return plain::remove(&zk, &own).await;
     }
     let held = InRound::knowing(zk.clone(), own.as_str());
     let reads = plain::contend_as(&held, &lock, &guid, "read").await?;
     plain::remove(&InRound::knowing(zk.clone(), reads.as_str()), &own).await?;
     // Only its own place is looked at: it has come from the front of the line, or so it believes.
-    stage.hold(Mode::Shared, &reads, None, std::future::pending::<()>()).await;
-    stage.leave();
+    fixture.hold(Mode::Shared, &reads, None, std::future::pending::<()>()).await;
+    fixture.leave();
     plain::remove(&zk, &reads).await
 }

@@ -1,9 +1,9 @@
 //! `shared-lock/guid-directory`: everybody stands alone in a directory.
 
-use super::stage::{Role, of_reader, role, shared};
+use super::fixture::{Access, access, of_reader, shared};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
@@ -18,19 +18,19 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = stage.zk();
-    let guid = stage.guid();
-    let directory = plain::child(&stage.lock(), &format!("{guid}-"));
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = fixture.zk();
+    let guid = fixture.guid();
+    let directory = plain::child(&fixture.lock(), &format!("{guid}-"));
     make(&zk, &directory).await?;
-    let (mode, kind, rule) = match role(&stage) {
-        Role::Reads => (Mode::Shared, "read", of_reader as fn(&ZPath, &[_], &ZPath) -> _),
-        Role::Writes | Role::Downgrades => (Mode::Exclusive, "write", plain::place as _),
+    let (mode, kind, rule) = match access(&fixture) {
+        Access::Reads => (Mode::Shared, "read", of_reader as fn(&ZPath, &[_], &ZPath) -> _),
+        Access::Writes | Access::Downgrades => (Mode::Exclusive, "write", plain::place as _),
     };
     let own = plain::contend_as(&zk, &directory, &guid, kind).await?;
     plain::turn_by(&zk, &directory, &own, rule).await?;
-    stage.hold(mode, &own, None, std::future::pending::<()>()).await;
-    stage.leave();
+    fixture.hold(mode, &own, None, std::future::pending::<()>()).await;
+    fixture.leave();
     plain::remove(&zk, &own).await
 }
 

@@ -1,9 +1,9 @@
 //! `shared-lock/java`: a try in two directories.
 
-use super::stage::{Role, role};
+use super::fixture::{Access, access};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LOCK, Stage, lock};
+use crate::lock::{Fixture, LOCK, lock};
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtResource, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
 };
@@ -40,12 +40,13 @@ pub fn trial() -> Trial {
         })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = stage.zk();
-    let (readers, writers) = (plain::child(&stage.lock(), "readers"), plain::child(&stage.lock(), "writers"));
-    let (mode, prefix) = match role(&stage) {
-        Role::Reads => (Mode::Shared, plain::child(&readers, "read-")),
-        Role::Writes | Role::Downgrades => (Mode::Exclusive, plain::child(&writers, "write-")),
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = fixture.zk();
+    let (readers, writers) =
+        (plain::child(&fixture.lock(), "readers"), plain::child(&fixture.lock(), "writers"));
+    let (mode, prefix) = match access(&fixture) {
+        Access::Reads => (Mode::Shared, plain::child(&readers, "read-")),
+        Access::Writes | Access::Downgrades => (Mode::Exclusive, plain::child(&writers, "write-")),
     };
     let own = plain::path(&zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await?);
     let may_enter = match mode {
@@ -53,11 +54,11 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
         Mode::Exclusive => zk.children(&readers).await?.is_empty() && zk.children(&writers).await?.len() == 1,
     };
     if !may_enter {
-        stage.passes("others are there");
+        fixture.passes("others are there");
         return Ok(());
     }
-    stage.hold(mode, &own, None, std::future::pending::<()>()).await;
-    stage.leave();
+    fixture.hold(mode, &own, None, std::future::pending::<()>()).await;
+    fixture.leave();
     zk.delete(&own, -1).await?;
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! `shared-lock/name-order`: names are compared, not numbers.
 
-use super::stage::{round, shared};
+use super::fixture::{round, shared};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Text, ZPath};
 
@@ -19,8 +19,8 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    round(&stage, of_name, of_name).await
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    round(&fixture, of_name, of_name).await
 }
 
 /// What is behind the guid is compared. A reader waits for writers alone.

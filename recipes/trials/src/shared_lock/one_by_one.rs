@@ -1,8 +1,8 @@
 //! `shared-lock/one-by-one`: readers wait for readers.
 
-use super::stage::{round, shared};
+use super::fixture::{round, shared};
 use crate::common::{Stop, plain};
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 
 /// A reader waits for whoever stands before it, as a writer does: safe, and nothing is shared (S-126).
@@ -14,6 +14,6 @@ pub fn trial() -> Trial {
         .bounds(Bounds { rounds: 2, ..Bounds::clients(2) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    round(&stage, plain::place, plain::place).await
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    round(&fixture, plain::place, plain::place).await
 }

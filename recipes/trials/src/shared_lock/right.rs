@@ -1,8 +1,8 @@
 //! `shared-lock`: the recipe of this project.
 
-use super::stage::{Role, promises, role, shared};
+use super::fixture::{Access, access, promises, shared};
 use crate::common::Stop;
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::{Mode, OnDisconnect, RecipeError, SharedLock};
 
@@ -15,37 +15,37 @@ pub fn trial() -> Trial {
         .promises(promises)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let guid = stage.guid();
-    let mut lock = SharedLock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
-    let role = role(&stage);
-    if role == Role::Reads {
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let guid = fixture.guid();
+    let mut lock = SharedLock::new(fixture.zk(), &fixture.lock(), &guid).expect("a guid is fit for a name");
+    let access = access(&fixture);
+    if access == Access::Reads {
         let held = lock.read().await?;
-        stage
+        fixture
             .hold(Mode::Shared, held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop))
             .await;
-        stage.leave();
+        fixture.leave();
         return Ok(held.release().await?);
     }
     let held = lock.write().await?;
     let token = held.token();
     let lost =
-        stage.hold(Mode::Exclusive, held.node(), Some(token), held.session_lost(OnDisconnect::Stop)).await;
-    if lost || role == Role::Writes {
-        stage.leave();
+        fixture.hold(Mode::Exclusive, held.node(), Some(token), held.session_lost(OnDisconnect::Stop)).await;
+    if lost || access == Access::Writes {
+        fixture.leave();
         return Ok(held.release().await?);
     }
     // Others may read before it knows that it is done, so it makes do with a share from here on.
-    stage.shares(held.node(), token);
+    fixture.shares(held.node(), token);
     let held = match held.downgrade().await {
         Ok(held) => held,
         Err(RecipeError::Gone(_)) => {
-            stage.leave();
+            fixture.leave();
             return Ok(());
         }
         Err(error) => return Err(error.into()),
     };
-    stage.stays(held.node(), token, held.session_lost(OnDisconnect::Stop)).await;
-    stage.leave();
+    fixture.stays(held.node(), token, held.session_lost(OnDisconnect::Stop)).await;
+    fixture.leave();
     Ok(held.release().await?)
 }

@@ -1,9 +1,9 @@
 //! `shared-lock/watches-list`: whoever waits watches the list.
 
-use super::stage::{Role, of_reader, role, shared};
+use super::fixture::{Access, access, of_reader, shared};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
 use zk_recipes::Mode;
@@ -19,13 +19,13 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(1))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let (mode, kind) = match role(&stage) {
-        Role::Reads => (Mode::Shared, "read"),
-        Role::Writes | Role::Downgrades => (Mode::Exclusive, "write"),
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (mode, kind) = match access(&fixture) {
+        Access::Reads => (Mode::Shared, "read"),
+        Access::Writes | Access::Downgrades => (Mode::Exclusive, "write"),
     };
-    let own = plain::contend_as(&zk, &lock, &stage.guid(), kind).await?;
+    let own = plain::contend_as(&zk, &lock, &fixture.guid(), kind).await?;
     loop {
         zk.checkpoint("list/watch", &[Local::Text(own.as_str())]);
         let (names, watch) = match zk.children_watch(&lock).await {
@@ -45,7 +45,7 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
             Place::Behind(_) => plain::event(watch).await?,
         }
     }
-    stage.hold(mode, &own, None, std::future::pending::<()>()).await;
-    stage.leave();
+    fixture.hold(mode, &own, None, std::future::pending::<()>()).await;
+    fixture.leave();
     plain::remove(&zk, &own).await
 }

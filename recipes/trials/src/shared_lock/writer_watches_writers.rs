@@ -1,8 +1,8 @@
 //! `shared-lock/writer-watches-writers`: writers wait for writers alone.
 
-use super::stage::{of_reader, round, shared};
+use super::fixture::{of_reader, round, shared};
 use crate::common::Stop;
-use crate::lock::Stage;
+use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 
 /// A writer waits for the next lower writer, as a reader does, and enters beside readers that came before it (S-123).
@@ -14,7 +14,7 @@ pub fn trial() -> Trial {
         .bounds(Bounds::clients(2))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
     // The rule of a reader for both.
-    round(&stage, of_reader, of_reader).await
+    round(&fixture, of_reader, of_reader).await
 }

@@ -3,7 +3,7 @@
 use super::LIMIT;
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LOCK, Stage, lock};
+use crate::lock::{Fixture, LOCK, lock};
 use crate::promises::of_fair_lock;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Either, ZPath, ZooKeeper, race};
@@ -21,17 +21,17 @@ pub fn trial() -> Trial {
         .promises(|| super::promises(of_fair_lock(LOCK)))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
     let end = zk.sleep(LIMIT);
-    let own = match race(acquire(&zk, &lock, &stage.guid()), end).await {
+    let own = match race(acquire(&zk, &lock, &fixture.guid()), end).await {
         Either::Left(own) => own?,
         Either::Right(()) => {
-            stage.passes("the time is over");
+            fixture.passes("the time is over");
             return Ok(());
         }
     };
-    stage.holds(&own).await
+    fixture.holds(&own).await
 }
 
 async fn acquire(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZPath, Stop> {

@@ -22,6 +22,6 @@ fn promises(all: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
 }
 
 /// All of them, the right one first.
-pub fn catalogue() -> Vec<Trial> {
+pub fn trials() -> Vec<Trial> {
     vec![right::trial(), abandons_node::trial()]
 }

@@ -2,7 +2,7 @@
 
 use super::LIMIT;
 use crate::common::Stop;
-use crate::lock::{LOCK, Stage, lock};
+use crate::lock::{Fixture, LOCK, lock};
 use crate::promises::of_fenced_lock;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::{Lock, OnDisconnect};
@@ -16,14 +16,14 @@ pub fn trial() -> Trial {
         .promises(|| super::promises(of_fenced_lock(LOCK)))
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let guid = stage.guid();
-    let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let guid = fixture.guid();
+    let mut lock = Lock::new(fixture.zk(), &fixture.lock(), &guid).expect("a guid is fit for a name");
     if let Some(held) = lock.acquire_within(LIMIT).await? {
-        stage.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
+        fixture.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
         return Ok(held.release().await?);
     }
     lock.abandon().await?;
-    stage.passes("the time is over");
+    fixture.passes("the time is over");
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::promises::{TrySucceedsUncontended, of_fenced_lock};
 use crate::trial::Trial;
 
 /// All of them, the right one first.
-pub fn catalogue() -> Vec<Trial> {
+pub fn trials() -> Vec<Trial> {
     vec![right::trial(), orphan::trial(), waits::trial()]
 }
 

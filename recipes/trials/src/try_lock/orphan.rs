@@ -2,7 +2,7 @@
 
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::{Stage, lock};
+use crate::lock::{Fixture, lock};
 use crate::trial::{Bounds, Trial};
 use zk_api::ZooKeeper;
 
@@ -26,21 +26,21 @@ pub fn trial() -> Trial {
         })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let own = plain::contend(&zk, &lock, &fixture.guid()).await?;
     let names = plain::children(&zk, &lock, own.as_str()).await?;
     match plain::place(&lock, &names, &own) {
         Place::First => {}
         Place::Absent => return Err(plain::gone(&own)),
         Place::Behind(_) => {
             let deleted = zk.delete(&own, -1).await;
-            stage.passes("somebody stands before it");
+            fixture.passes("somebody stands before it");
             return match deleted {
                 Err(error) if error.is_session_over() => Err(Stop::SessionLost),
                 Ok(()) | Err(_) => Ok(()),
             };
         }
     }
-    stage.holds(&own).await
+    fixture.holds(&own).await
 }

@@ -1,7 +1,7 @@
 //! `try-lock`: the recipe of this project.
 
 use crate::common::Stop;
-use crate::lock::{Stage, lock};
+use crate::lock::{Fixture, lock};
 use crate::trial::{Bounds, Trial};
 use zk_recipes::{Lock, OnDisconnect};
 
@@ -14,13 +14,13 @@ pub fn trial() -> Trial {
         .promises(super::promises)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let guid = stage.guid();
-    let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let guid = fixture.guid();
+    let mut lock = Lock::new(fixture.zk(), &fixture.lock(), &guid).expect("a guid is fit for a name");
     let Some(held) = lock.try_acquire().await? else {
-        stage.passes("somebody stands before it");
+        fixture.passes("somebody stands before it");
         return Ok(());
     };
-    stage.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
+    fixture.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
     Ok(held.release().await?)
 }

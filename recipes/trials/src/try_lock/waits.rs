@@ -2,7 +2,7 @@
 
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LOCK, Stage, lock};
+use crate::lock::{Fixture, LOCK, lock};
 use crate::promises::{TrySucceedsUncontended, of_fair_lock};
 use crate::trial::{Bounds, Trial};
 
@@ -20,9 +20,9 @@ pub fn trial() -> Trial {
         })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let own = plain::contend(&zk, &lock, &fixture.guid()).await?;
     plain::turn(&zk, &lock, &own).await?;
-    stage.holds(&own).await
+    fixture.holds(&own).await
 }

@@ -1,7 +1,7 @@
 //! `two-phase-commit/children-one-by-one`: a part of the sites is taken for all.
 
+use super::fixture::{Fixture, Sites, commit, published};
 use super::published::{appears, by_votes, create};
-use super::stage::{Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZooKeeper};
@@ -20,22 +20,22 @@ pub fn trial() -> Trial {
         .promises(published)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, transaction) = (stage.zk(), stage.transaction());
-    let own = plain::child(&transaction, &stage.name());
-    if stage.is_coordinator() {
-        stage.note(crate::words::PROPOSES);
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, transaction) = (fixture.zk(), fixture.transaction());
+    let own = plain::child(&transaction, &fixture.name());
+    if fixture.is_coordinator() {
+        fixture.note(crate::words::PROPOSES);
         create(&zk, &transaction, "as agreed".into(), CreateMode::Persistent).await?;
-        for site in stage.sites().iter().rev() {
+        for site in fixture.sites().iter().rev() {
             create(&zk, &plain::child(&transaction, site), Data::NULL, CreateMode::Persistent).await?;
         }
     }
     appears(&zk, &own).await?;
-    let vote = stage.considers().await;
+    let vote = fixture.considers().await;
     let cast = || plain::unless(ErrorCode::BadVersion, zk.set_data(&own, vote.data(), 0));
     plain::again_from(&zk, "children-one-by-one/vote", &[Local::Text(vote.word())], cast).await?;
     let mut sites = plain::children(&zk, &transaction, "").await?;
     sites.sort_unstable();
-    stage.does(by_votes(&stage, &sites, Verdict::read).await?);
+    fixture.does(by_votes(&fixture, &sites, Verdict::read).await?);
     Ok(())
 }

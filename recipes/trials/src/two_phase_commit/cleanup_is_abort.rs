@@ -1,6 +1,6 @@
 //! `two-phase-commit/cleanup-is-abort`: a transaction that is gone is taken for aborted.
 
-use super::stage::{Sites, Stage, commit, published};
+use super::fixture::{Fixture, Sites, commit, published};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use zk_api::{Op, ZooKeeper};
@@ -19,25 +19,25 @@ pub fn trial() -> Trial {
         .promises(published)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let site = stage.site();
-    let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else {
-        stage.does(Verdict::Abort);
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let site = fixture.site();
+    let Some(transaction) = fixture.begin(&site, Watching::Coordinator).await? else {
+        fixture.does(Verdict::Abort);
         return Ok(());
     };
-    transaction.vote(stage.considers().await).await?;
+    transaction.vote(fixture.considers().await).await?;
     let decided = transaction.decision().await?;
-    stage.does(decided.as_ref().map_or(Verdict::Abort, |decided| decided.verdict()));
-    if *transaction.coordinator() == *stage.name() {
-        remove(&stage.zk(), &stage).await?;
+    fixture.does(decided.as_ref().map_or(Verdict::Abort, |decided| decided.verdict()));
+    if *transaction.coordinator() == *fixture.name() {
+        remove(&fixture.zk(), &fixture).await?;
     }
     Ok(())
 }
 
 /// Removes the transaction with all that is in it.
-async fn remove(zk: &impl ZooKeeper, stage: &Stage) -> Result<(), Stop> {
-    let transaction = stage.transaction();
-    let names = stage.sites().into_iter().chain(["decision".into()]);
+async fn remove(zk: &impl ZooKeeper, fixture: &Fixture) -> Result<(), Stop> {
+    let transaction = fixture.transaction();
+    let names = fixture.sites().into_iter().chain(["decision".into()]);
     let below = names.map(|name| plain::child(&transaction, &name).text());
     let paths = below.chain([transaction.text()]);
     let ops: Vec<Op> = paths.map(|path| Op::Delete { path, version: -1 }).collect();

@@ -1,7 +1,7 @@
 //! `two-phase-commit/empty-is-vote`: who has said nothing has agreed.
 
+use super::fixture::{Fixture, Sites, commit, published};
 use super::published::by_votes;
-use super::stage::{Sites, Stage, commit, published};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_api::Data;
@@ -19,12 +19,12 @@ pub fn trial() -> Trial {
         .promises(published)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let site = stage.site();
-    if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
-        transaction.vote(stage.considers().await).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let site = fixture.site();
+    if let Some(transaction) = fixture.begin(&site, Watching::EachOther).await? {
+        transaction.vote(fixture.considers().await).await?;
     }
     let is_vote = |data: &Data| Verdict::read(data).or(Some(Verdict::Commit));
-    stage.does(by_votes(&stage, &stage.sites(), is_vote).await?);
+    fixture.does(by_votes(&fixture, &fixture.sites(), is_vote).await?);
     Ok(())
 }

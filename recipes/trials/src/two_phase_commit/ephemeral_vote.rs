@@ -1,7 +1,7 @@
 //! `two-phase-commit/ephemeral-vote`: a vote goes with its site.
 
+use super::fixture::{Fixture, SITES, Sites, commit, published};
 use super::published::{appears, create};
-use super::stage::{SITES, Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Either, ErrorCode, EventType, Local, Text, ZPath, ZooKeeper, race};
@@ -22,18 +22,18 @@ pub fn trial() -> Trial {
         .promises(published)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, transaction, site) = (stage.zk(), stage.transaction(), stage.site());
-    if stage.is_coordinator() {
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, transaction, site) = (fixture.zk(), fixture.transaction(), fixture.site());
+    if fixture.is_coordinator() {
         // As long as it takes: who decides without one that is late is wrong in another way.
-        site.wait_for(&stage.sites()).await?;
-        stage.note(crate::words::PROPOSES);
+        site.wait_for(&fixture.sites()).await?;
+        fixture.note(crate::words::PROPOSES);
         create(&zk, &transaction, "as agreed".into(), CreateMode::Persistent).await?;
     }
     appears(&zk, &transaction).await?;
-    let own = plain::child(&transaction, &stage.name());
-    create(&zk, &own, stage.considers().await.data(), CreateMode::Ephemeral).await?;
-    stage.does(by_those_there(&zk, &transaction, &stage.sites()).await?);
+    let own = plain::child(&transaction, &fixture.name());
+    create(&zk, &own, fixture.considers().await.data(), CreateMode::Ephemeral).await?;
+    fixture.does(by_those_there(&zk, &transaction, &fixture.sites()).await?);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! `two-phase-commit/gives-up`: a site that has voted goes away.
 
-use super::stage::{Sites, Stage, commit, published};
+use super::fixture::{Fixture, Sites, commit, published};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use zk_api::{Either, EventType, Local, ZPath, ZooKeeper, race};
@@ -19,14 +19,14 @@ pub fn trial() -> Trial {
         .promises(published)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let site = stage.site();
-    if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
-        transaction.vote(stage.considers().await).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let site = fixture.site();
+    if let Some(transaction) = fixture.begin(&site, Watching::EachOther).await? {
+        transaction.vote(fixture.considers().await).await?;
     }
     let mut decision = Verdict::Commit;
-    for site in stage.sites() {
-        match vote_of(&stage.zk(), &plain::child(&stage.transaction(), &site)).await? {
+    for site in fixture.sites() {
+        match vote_of(&fixture.zk(), &plain::child(&fixture.transaction(), &site)).await? {
             None => return Ok(()),
             Some(Verdict::Commit) => {}
             Some(Verdict::Abort) => {
@@ -35,7 +35,7 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
             }
         }
     }
-    stage.does(decision);
+    fixture.does(decision);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! `two-phase-commit/no-recovery`: nobody takes over from a coordinator, not even itself.
 
+use super::fixture::{Fixture, SAFE, Sites, commit, published};
 use super::published::{Shown, read};
-use super::stage::{SAFE, Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use zk_recipes::{Verdict, Watching};
@@ -24,21 +24,21 @@ pub fn trial() -> Trial {
         .keeps(SAFE)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, site) = (stage.zk(), stage.site());
-    let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
-    transaction.vote(stage.considers().await).await?;
-    if *transaction.coordinator() == *stage.name() && !stage.has_come_back() {
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, site) = (fixture.zk(), fixture.site());
+    let Some(transaction) = fixture.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
+    transaction.vote(fixture.considers().await).await?;
+    if *transaction.coordinator() == *fixture.name() && !fixture.has_come_back() {
         if let Some(decided) = transaction.decision().await? {
-            stage.does(decided.verdict());
+            fixture.does(decided.verdict());
         }
         return Ok(());
     }
-    let decision = plain::child(&stage.transaction(), "decision");
+    let decision = plain::child(&fixture.transaction(), "decision");
     while let Shown::There(data, watch) = read(&zk, &decision, "").await? {
         match Verdict::read(&data) {
             Some(decided) => {
-                stage.does(decided);
+                fixture.does(decided);
                 break;
             }
             None => plain::event(watch).await?,

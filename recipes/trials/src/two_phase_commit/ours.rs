@@ -1,6 +1,6 @@
 //! `two-phase-commit` and `two-phase-commit/each-other`: the recipe of this project.
 
-use super::stage::{Sites, Stage, commit};
+use super::fixture::{Fixture, Sites, commit};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::Watching;
@@ -18,24 +18,24 @@ pub fn trials() -> Vec<Trial> {
 }
 
 fn ours(name: &'static str, watching: Watching) -> Trial {
-    commit(name, Sites::Acknowledging, move |stage| turn(stage, watching))
+    commit(name, Sites::Acknowledging, move |fixture| turn(fixture, watching))
         .source("zk-recipes")
         .bounds(Bounds { expiries: 1, lag: 1, ..Bounds::clients(2) })
 }
 
-async fn turn(stage: Stage, watching: Watching) -> Result<(), Stop> {
-    let site = stage.site();
-    let Some(transaction) = stage.begin(&site, watching).await? else {
-        stage.is_over();
+async fn turn(fixture: Fixture, watching: Watching) -> Result<(), Stop> {
+    let site = fixture.site();
+    let Some(transaction) = fixture.begin(&site, watching).await? else {
+        fixture.is_over();
         return Ok(());
     };
-    transaction.vote(stage.considers().await).await?;
+    transaction.vote(fixture.considers().await).await?;
     match transaction.decision().await? {
         Some(decided) => {
-            stage.does(decided.verdict());
+            fixture.does(decided.verdict());
             decided.acknowledge().await?;
         }
-        None => stage.is_over(),
+        None => fixture.is_over(),
     }
     Ok(())
 }

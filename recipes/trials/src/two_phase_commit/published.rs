@@ -1,7 +1,7 @@
 //! What the published texts say, made decent in everything but what a variant is published for: sites that watch each
 //! other's votes, and go by them alone.
 
-use super::stage::Stage;
+use super::fixture::Fixture;
 use crate::common::{Stop, plain};
 use zk_api::{CreateMode, Data, ErrorCode, Local, Text, Watch, ZPath, ZooKeeper};
 use zk_recipes::Verdict;
@@ -41,11 +41,11 @@ pub async fn appears(zk: &impl ZooKeeper, node: &ZPath) -> Result<(), Stop> {
 /// Decides by the votes of these sites: waits for one after the other, until one is to abort or all are to commit. `vote`
 /// tells what a znode's data are, `None` for what is to be waited for.
 pub async fn by_votes(
-    stage: &Stage,
+    fixture: &Fixture,
     sites: &[Text],
     vote: fn(&Data) -> Option<Verdict>,
 ) -> Result<Verdict, Stop> {
-    let (zk, transaction, alive) = (stage.zk(), stage.transaction(), sites.join(" "));
+    let (zk, transaction, alive) = (fixture.zk(), fixture.transaction(), sites.join(" "));
     for site in sites {
         let node = plain::child(&transaction, site);
         loop {

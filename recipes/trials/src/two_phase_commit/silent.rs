@@ -1,6 +1,6 @@
 //! `two-phase-commit/silent`: the recipe of this project among sites that may say nothing.
 
-use super::stage::{Sites, Stage, commit};
+use super::fixture::{Fixture, Sites, commit};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::{Verdict, Watching};
@@ -18,17 +18,17 @@ pub fn trial() -> Trial {
         .bounds(Bounds { expiries: 1, ..Bounds::clients(2) })
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let site = stage.site();
-    let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else {
-        stage.is_over();
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let site = fixture.site();
+    let Some(transaction) = fixture.begin(&site, Watching::Coordinator).await? else {
+        fixture.is_over();
         return Ok(());
     };
-    if stage.is_ready().await {
-        stage.votes(Verdict::Commit);
+    if fixture.is_ready().await {
+        fixture.votes(Verdict::Commit);
         transaction.vote(Verdict::Commit).await?;
     }
-    let decided = match stage.in_time(transaction.decision()).await? {
+    let decided = match fixture.in_time(transaction.decision()).await? {
         Some(decided) => decided,
         None => {
             transaction.abort().await?;
@@ -37,10 +37,10 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
     };
     match decided {
         Some(decided) => {
-            stage.does(decided.verdict());
+            fixture.does(decided.verdict());
             decided.acknowledge().await?;
         }
-        None => stage.is_over(),
+        None => fixture.is_over(),
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `two-phase-commit/stale-decision`: a decision that cannot be read yet is taken for abort.
 
-use super::stage::{Sites, Stage, commit, published};
+use super::fixture::{Fixture, Sites, commit, published};
 use crate::common::{Stop, plain};
 use crate::event::Resource;
 use crate::probe::Probe;
@@ -24,22 +24,22 @@ pub fn trial() -> Trial {
         .found_by(FoundBy::Model)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let site = stage.site();
-    let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
-    transaction.vote(stage.considers().await).await?;
-    if !stage.is_coordinator() && stage.has_effects() {
-        stage.probe().work().await;
-        if !stage.probe().write(Resource::Fenced, Some(stage.token(false))).await {
-            let decision = plain::child(&stage.transaction(), "decision");
-            stage.does(written(&stage.zk(), &decision).await?.unwrap_or(Verdict::Abort));
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let site = fixture.site();
+    let Some(transaction) = fixture.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
+    transaction.vote(fixture.considers().await).await?;
+    if !fixture.is_coordinator() && fixture.has_effects() {
+        fixture.probe().work().await;
+        if !fixture.probe().write(Resource::Fenced, Some(fixture.token(false))).await {
+            let decision = plain::child(&fixture.transaction(), "decision");
+            fixture.does(written(&fixture.zk(), &decision).await?.unwrap_or(Verdict::Abort));
             return Ok(());
         }
     }
     let Some(decided) = transaction.decision().await? else { return Ok(()) };
-    stage.does(decided.verdict());
-    if stage.is_coordinator() && stage.has_effects() {
-        stage.probe().write(Resource::Fenced, Some(stage.token(true))).await;
+    fixture.does(decided.verdict());
+    if fixture.is_coordinator() && fixture.has_effects() {
+        fixture.probe().write(Resource::Fenced, Some(fixture.token(true))).await;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `two-phase-commit/volatile-decision`: the decision is in the coordinator's memory.
 
+use super::fixture::{Fixture, SITES, Sites, commit, published};
 use super::published::create;
-use super::stage::{SITES, Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::trial::{Bounds, FoundBy, Trial};
@@ -23,17 +23,17 @@ pub fn trial() -> Trial {
 .found_by(FoundBy::Model)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, site, node) = (stage.zk(), stage.site(), stage.transaction());
-    let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, site, node) = (fixture.zk(), fixture.site(), fixture.transaction());
+    let Some(transaction) = fixture.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
     let coordinator = Text::from(transaction.coordinator());
-    cast(&zk, &plain::child(&node, &stage.name()), stage.considers().await, &coordinator).await?;
-    let waits_for = (coordinator != stage.name()).then_some(&coordinator);
-    let decision = decide(&zk, &node, &stage.sites(), waits_for, &told(&node, &stage.name())).await?;
-    stage.does(decision);
+    cast(&zk, &plain::child(&node, &fixture.name()), fixture.considers().await, &coordinator).await?;
+    let waits_for = (coordinator != fixture.name()).then_some(&coordinator);
+    let decision = decide(&zk, &node, &fixture.sites(), waits_for, &told(&node, &fixture.name())).await?;
+    fixture.does(decision);
     if waits_for.is_none() {
-        stage.probe().work().await;
-        for other in stage.sites().iter().filter(|other| **other != stage.name()) {
+        fixture.probe().work().await;
+        for other in fixture.sites().iter().filter(|other| **other != fixture.name()) {
             create(&zk, &told(&node, other), decision.data(), CreateMode::Persistent).await?;
         }
     }

@@ -1,7 +1,7 @@
 //! `two-phase-commit/vote-rewritten`: a vote is changed when its answer is lost.
 
+use super::fixture::{Fixture, Sites, commit, published};
 use super::published::by_votes;
-use super::stage::{Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
@@ -20,11 +20,11 @@ pub fn trial() -> Trial {
         .promises(published)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let site = stage.site();
-    if stage.begin(&site, Watching::EachOther).await?.is_some() {
-        let (zk, own) = (stage.zk(), plain::child(&stage.transaction(), &stage.name()));
-        let mut vote = stage.considers().await;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let site = fixture.site();
+    if fixture.begin(&site, Watching::EachOther).await?.is_some() {
+        let (zk, own) = (fixture.zk(), plain::child(&fixture.transaction(), &fixture.name()));
+        let mut vote = fixture.considers().await;
         loop {
             zk.checkpoint("vote-rewritten/vote", &[Local::Text(vote.word())]);
             match zk.set_data(&own, vote.data(), -1).await {
@@ -34,6 +34,6 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
             vote = Verdict::Abort;
         }
     }
-    stage.does(by_votes(&stage, &stage.sites(), Verdict::read).await?);
+    fixture.does(by_votes(&fixture, &fixture.sites(), Verdict::read).await?);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `two-phase-commit/waits-for-ever`: there is no rule for a site that is gone.
 
+use super::fixture::{Fixture, SAFE, Sites, TRANSACTIONS, commit, published};
 use super::published::by_votes;
-use super::stage::{SAFE, Sites, Stage, TRANSACTIONS, commit, published};
 use crate::common::Stop;
 use crate::promises::AbortsEarly;
 use crate::trial::{Bounds, FoundBy, Trial};
@@ -29,11 +29,11 @@ pub fn trial() -> Trial {
         .keeps(SAFE)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let site = stage.site();
-    if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
-        transaction.vote(stage.considers().await).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let site = fixture.site();
+    if let Some(transaction) = fixture.begin(&site, Watching::EachOther).await? {
+        transaction.vote(fixture.considers().await).await?;
     }
-    stage.does(by_votes(&stage, &stage.sites(), Verdict::read).await?);
+    fixture.does(by_votes(&fixture, &fixture.sites(), Verdict::read).await?);
     Ok(())
 }

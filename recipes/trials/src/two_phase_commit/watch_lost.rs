@@ -1,6 +1,6 @@
 //! `two-phase-commit/watch-lost`: a watch is not set again.
 
-use super::stage::{SAFE, Sites, Stage, commit, published};
+use super::fixture::{Fixture, SAFE, Sites, commit, published};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
 use zk_api::{Either, EventType, Local, ZPath, ZooKeeper, race};
@@ -18,20 +18,20 @@ pub fn trial() -> Trial {
         .keeps(SAFE)
 }
 
-async fn turn(stage: Stage) -> Result<(), Stop> {
-    let site = stage.site();
-    if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
-        transaction.vote(stage.considers().await).await?;
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let site = fixture.site();
+    if let Some(transaction) = fixture.begin(&site, Watching::EachOther).await? {
+        transaction.vote(fixture.considers().await).await?;
     }
     let mut decision = Verdict::Commit;
-    for site in stage.sites() {
-        let vote = vote_of(&stage.zk(), &plain::child(&stage.transaction(), &site)).await?;
+    for site in fixture.sites() {
+        let vote = vote_of(&fixture.zk(), &plain::child(&fixture.transaction(), &site)).await?;
         if vote == Verdict::Abort {
             decision = vote;
             break;
         }
     }
-    stage.does(decision);
+    fixture.does(decision);
     Ok(())
 }
 

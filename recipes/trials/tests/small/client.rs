@@ -105,7 +105,7 @@ impl Probe for Desk {
     fn observe_of(&self, thread: u8, what: Observation) {
         let mut outside = open(&self.outside);
         let actor = outside.clients[self.me].actor.of_thread(thread);
-        outside.events.push(Event::Says { actor, what });
+        outside.events.push(Event::Observed { actor, what });
     }
 
     fn point(&self) -> Pending<()> {

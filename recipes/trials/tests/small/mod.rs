@@ -9,9 +9,9 @@ use server::Server;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use zk_api::{ErrorCode, KeeperState, SessionId, Text, WatchedEvent};
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_trials::event::{ActorId, Event, GroundTruth};
 use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
-use zk_trials::trial::{Actor, Bounds, Part, Trial};
+use zk_trials::trial::{Actor, Bounds, Role, Trial};
 
 /// The session of somebody who is no actor.
 const ADMINISTRATOR: SessionId = SessionId::new(99);
@@ -89,8 +89,9 @@ struct Run {
 impl Run {
     fn new(trial: &Arc<Trial>, bounds: Bounds, seed: u64) -> Run {
         let clients = (0..bounds.clients.into()).map(Client::new).collect::<Vec<_>>();
-        let opened =
-            clients.iter().map(|c| Event::Is(Fact::SessionOpened { session: c.session, actor: c.actor }));
+        let opened = clients
+            .iter()
+            .map(|c| Event::Is(GroundTruth::SessionOpened { session: c.session, actor: c.actor }));
         let outside = Outside {
             server: Server::new(&trial.setup),
             events: opened.collect(),
@@ -103,10 +104,10 @@ impl Run {
         let outside = Arc::new(Mutex::new(outside));
         let actors = (0..bounds.clients).map(|process| {
             let me = ActorId { process: process.into(), life: 0, thread: 0 };
-            let part =
-                Part { me, clients: bounds.clients.into(), rounds: bounds.rounds, effects: bounds.effects };
+            let role =
+                Role { me, clients: bounds.clients.into(), rounds: bounds.rounds, effects: bounds.effects };
             let desk = Arc::new(Desk { outside: outside.clone(), me: process.into() });
-            Some(trial.clone().actor(desk.clone(), desk, part))
+            Some(trial.clone().actor(desk.clone(), desk, role))
         });
         Run {
             actors: actors.collect(),
@@ -190,7 +191,7 @@ impl Run {
                 self.crashes -= 1;
                 outside.clients[i].crashed = true;
                 let actor = outside.clients[i].actor;
-                outside.events.push(Event::Is(Fact::Crashed { actor }));
+                outside.events.push(Event::Is(GroundTruth::Crashed { actor }));
                 drop(outside);
                 // What it submits as it is dropped goes nowhere.
                 self.actors[i] = None;
@@ -215,7 +216,7 @@ impl Run {
             self.actors[i] = None;
             let mut outside = open(&self.outside);
             let actor = outside.clients[i].actor;
-            outside.events.push(Event::Is(Fact::Finished { actor, end }));
+            outside.events.push(Event::Is(GroundTruth::Finished { actor, end }));
         }
         self.judge();
     }
@@ -276,7 +277,7 @@ impl Outside {
         i
     }
 
-    /// Passes on what the server has done: facts to the promises, fired watches to the clients.
+    /// Passes on what the server has done: ground truth to the promises, fired watches to the clients.
     fn tell(&mut self) {
         for change in self.server.take_changes() {
             let mut woken = Vec::new();
@@ -288,8 +289,8 @@ impl Outside {
                 let event = WatchedEvent::node(change.kind, change.path.clone());
                 client.inbox.push_back(Delivery::Event(completer, event));
             }
-            self.events.push(Event::Is(change.fact));
-            self.events.push(Event::Is(Fact::Fired { path: change.path, kind: change.kind, woken }));
+            self.events.push(Event::Is(change.truth));
+            self.events.push(Event::Is(GroundTruth::Fired { path: change.path, kind: change.kind, woken }));
         }
     }
 
@@ -329,7 +330,7 @@ impl Outside {
         let accepted = self.resources.write(write.resource, write.token);
         let actor = self.clients[write.by].actor.of_thread(write.thread);
         let (resource, token) = (write.resource, write.token);
-        self.events.push(Event::Is(Fact::Wrote { resource, actor, token, accepted }));
+        self.events.push(Event::Is(GroundTruth::Wrote { resource, actor, token, accepted }));
         write.answer.complete(accepted);
         write.by
     }
@@ -337,7 +338,7 @@ impl Outside {
     fn expire(&mut self, i: usize) -> usize {
         let (session, actor) = (self.clients[i].session, self.clients[i].actor);
         self.server.close(session);
-        self.events.push(Event::Is(Fact::SessionClosed { session, actor, expired: true }));
+        self.events.push(Event::Is(GroundTruth::SessionClosed { session, actor, expired: true }));
         self.tell();
         if self.clients[i].connected {
             self.clients[i].inbox.push_back(Delivery::Expired);

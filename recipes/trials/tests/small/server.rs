@@ -7,7 +7,7 @@ use zk_api::{
     Completer, CreateMode, ErrorCode, EventType, MultiOutcome, Op, OpResult, Pending, Request, Response,
     SessionId, Stat, StatFields, Text, WatchedEvent, Zxid, join, split,
 };
-use zk_trials::event::Fact;
+use zk_trials::event::GroundTruth;
 
 struct Node {
     owner: SessionId,
@@ -24,7 +24,7 @@ struct Watcher {
 
 /// What a transaction did to one path.
 pub struct Change {
-    pub fact: Fact,
+    pub truth: GroundTruth,
     pub path: Text,
     pub kind: EventType,
     pub fired: Vec<(SessionId, Completer<WatchedEvent>)>,
@@ -146,24 +146,24 @@ impl Server {
         let czxid = self.zxid;
         self.nodes.get_mut(split(&path).0).expect("looked up").counter += 1;
         self.nodes.insert(path.clone(), Node { owner, czxid, counter: 0 });
-        let fact = Fact::NodeCreated { path: path.clone(), by: session, owner, czxid };
-        self.changed(fact, path.clone(), EventType::NodeCreated);
+        let truth = GroundTruth::NodeCreated { path: path.clone(), by: session, owner, czxid };
+        self.changed(truth, path.clone(), EventType::NodeCreated);
         Ok(path)
     }
 
     pub fn delete(&mut self, by: SessionId, path: &Text) -> Result<(), ErrorCode> {
         self.zxid = self.zxid.next();
         let node = self.nodes.remove(path).ok_or(ErrorCode::NoNode)?;
-        let fact = Fact::NodeDeleted { path: path.clone(), by, owner: node.owner, zxid: None };
-        self.changed(fact, path.clone(), EventType::NodeDeleted);
+        let truth = GroundTruth::NodeDeleted { path: path.clone(), by, owner: node.owner, zxid: None };
+        self.changed(truth, path.clone(), EventType::NodeDeleted);
         Ok(())
     }
 
-    fn changed(&mut self, fact: Fact, path: Text, kind: EventType) {
+    fn changed(&mut self, truth: GroundTruth, path: Text, kind: EventType) {
         let (fired, others) = self.watchers.drain(..).partition(|w: &Watcher| w.path == path);
         self.watchers = others;
         let fired: Vec<Watcher> = fired;
         let fired = fired.into_iter().map(|w| (w.session, w.completer)).collect();
-        self.changes.push(Change { fact, path, kind, fired });
+        self.changes.push(Change { truth, path, kind, fired });
     }
 }

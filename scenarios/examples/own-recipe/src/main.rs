@@ -25,8 +25,8 @@ async fn turn(zk: &impl ZooKeeper, probe: &impl Probe) -> Result<(), Error> {
     Ok(())
 }
 
-async fn actor(zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Result<(), Error> {
-    for _ in 0..part.rounds {
+async fn actor(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Result<(), Error> {
+    for _ in 0..role.rounds {
         turn(&zk, &probe).await?;
     }
     Ok(())
@@ -45,5 +45,5 @@ fn my_lock() -> Trial {
 mod tests;
 
 fn main() -> std::process::ExitCode {
-    zoocheck::Zoo::default().with(my_lock()).main()
+    zoocheck::Catalogue::default().with(my_lock()).main()
 }

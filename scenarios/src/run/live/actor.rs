@@ -1,6 +1,6 @@
 //! A life's session and its probe, as the trial's code sees them.
 
-use super::course::{Course, chance, share};
+use super::context::{LiveContext, chance, share};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -12,12 +12,12 @@ use zk_trials::probe::{Probe, Task};
 /// A session that knows what is under way, and lets nothing through once the run is over.
 pub(super) struct LiveZk {
     pub(super) client: LiveClient,
-    pub(super) course: Arc<Course>,
+    pub(super) context: Arc<LiveContext>,
 }
 
 impl LiveZk {
     fn counted<T: Send + 'static>(&self, pending: Pending<T>) -> Pending<T> {
-        let under_way = self.course.begin();
+        let under_way = self.context.begin();
         pending.map(move |value| {
             drop(under_way);
             value
@@ -27,7 +27,7 @@ impl LiveZk {
 
 impl ZooKeeper for LiveZk {
     fn submit(&self, request: Request) -> Call {
-        if self.course.is_over() {
+        if self.context.is_over() {
             // As an actor's future is dropped at the end: nobody serves it, and nobody waits.
             return Pending::slot().1;
         }
@@ -50,7 +50,7 @@ impl ZooKeeper for LiveZk {
 /// The probe of one life.
 pub(super) struct LiveProbe {
     pub(super) me: ActorId,
-    pub(super) course: Arc<Course>,
+    pub(super) context: Arc<LiveContext>,
     pub(super) tasks: Tasks,
 }
 
@@ -72,8 +72,8 @@ impl Tasks {
 
 impl LiveProbe {
     fn after(&self, time: Duration) -> Pending<()> {
-        let under_way = self.course.begin();
-        let _within = self.course.runtime.enter();
+        let under_way = self.context.begin();
+        let _within = self.context.runtime.enter();
         let sleep = tokio::time::sleep(time);
         Pending::boxed(async move {
             sleep.await;
@@ -84,7 +84,7 @@ impl LiveProbe {
 
 impl Probe for LiveProbe {
     fn observe_of(&self, thread: u8, what: Observation) {
-        self.course.tell(&Event::Says { actor: self.me.of_thread(thread), what });
+        self.context.tell(&Event::Observed { actor: self.me.of_thread(thread), what });
     }
 
     fn point(&self) -> Pending<()> {
@@ -94,7 +94,7 @@ impl Probe for LiveProbe {
     /// Some is over at once, so that a release meets those who are just about to look; the rest is mostly short, and
     /// at times longer than a session may be silent.
     fn work(&self) -> Pending<()> {
-        let [least, most] = self.course.work;
+        let [least, most] = self.context.work;
         let is_quick = chance().is_multiple_of(4);
         self.after(if is_quick { least } else { least + share(most.saturating_sub(least)) })
     }
@@ -102,15 +102,15 @@ impl Probe for LiveProbe {
     /// Mostly there soon, at times late.
     fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
         let (completer, answer) = Pending::slot();
-        let (course, me) = (self.course.clone(), self.me.of_thread(thread));
-        let under_way = self.course.begin();
+        let (context, me) = (self.context.clone(), self.me.of_thread(thread));
+        let under_way = self.context.begin();
         let is_late = chance().is_multiple_of(16);
-        let there = share(if is_late { course.timeout } else { Duration::from_millis(20) });
+        let there = share(if is_late { context.timeout } else { Duration::from_millis(20) });
         // Of no life: it arrives though its writer has gone.
-        self.course.runtime.spawn(async move {
+        self.context.runtime.spawn(async move {
             tokio::time::sleep(there).await;
-            let (accepted, wanted) = course.monitor.wrote(me, resource, token);
-            course.want_proofs(wanted);
+            let (accepted, wanted) = context.monitor.wrote(me, resource, token);
+            context.want_proofs(wanted);
             tokio::time::sleep(share(Duration::from_millis(20))).await;
             drop(under_way);
             completer.complete(accepted);
@@ -123,6 +123,6 @@ impl Probe for LiveProbe {
     }
 
     fn spawn(&self, task: Task) {
-        self.tasks.add(self.course.runtime.spawn(task));
+        self.tasks.add(self.context.runtime.spawn(task));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::LiveRun;
 use super::actor::{LiveProbe, LiveZk, Tasks};
-use super::course::{Course, share};
+use super::context::{LiveContext, share};
 use crate::run::message;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,35 +10,35 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use zk_live::LiveClient;
-use zk_trials::event::{ActorId, End, Event, Fact};
-use zk_trials::trial::{Actor, Part, Trial};
+use zk_trials::event::{ActorId, End, Event, GroundTruth};
+use zk_trials::trial::{Actor, Role, Trial};
 
 /// A client process: one life after the other, each with its own session, until its rounds are done or one of them
 /// ends for good.
-pub(super) async fn process(course: Arc<Course>, trial: Arc<Trial>, run: LiveRun, number: u16) {
+pub(super) async fn process(context: Arc<LiveContext>, trial: Arc<Trial>, run: LiveRun, number: u16) {
     for life in 0..=u8::MAX {
-        let done = u8::try_from(course.monitor.rounds_done(number)).unwrap_or(u8::MAX);
+        let done = u8::try_from(context.monitor.rounds_done(number)).unwrap_or(u8::MAX);
         let rounds = run.rounds.saturating_sub(done);
         // A first life without rounds may be what a trial is for.
         if rounds == 0 && life > 0 {
             return;
         }
-        let client = session(&course).await;
+        let client = session(&context).await;
         let me = ActorId { process: number, life, thread: 0 };
-        course.begins(me, &client);
+        context.begins(me, &client);
         let tasks = Tasks::default();
-        let zk = Arc::new(LiveZk { client, course: course.clone() });
-        let probe = Arc::new(LiveProbe { me, course: course.clone(), tasks: tasks.clone() });
-        let part = Part { me, clients: run.clients, rounds, effects: true };
-        let end = match to_its_end(trial.clone().actor(zk, probe, part)).await {
+        let zk = Arc::new(LiveZk { client, context: context.clone() });
+        let probe = Arc::new(LiveProbe { me, context: context.clone(), tasks: tasks.clone() });
+        let role = Role { me, clients: run.clients, rounds, effects: true };
+        let end = match to_its_end(trial.clone().actor(zk, probe, role)).await {
             Ok(end) => end,
             Err(message) => {
-                course.monitor.panicked(me, &message);
+                context.monitor.panicked(me, &message);
                 End::Failed
             }
         };
         tasks.end();
-        course.tell(&Event::Is(Fact::Finished { actor: me, end }));
+        context.tell(&Event::Is(GroundTruth::Finished { actor: me, end }));
         match end {
             End::Done | End::Failed => return,
             End::SessionLost => tokio::time::sleep(share(Duration::from_millis(200))).await,
@@ -47,10 +47,10 @@ pub(super) async fn process(course: Arc<Course>, trial: Arc<Trial>, run: LiveRun
 }
 
 /// A new session, however often it takes.
-async fn session(course: &Arc<Course>) -> LiveClient {
-    let _under_way = course.begin();
+async fn session(context: &Arc<LiveContext>) -> LiveClient {
+    let _under_way = context.begin();
     loop {
-        if let Ok(client) = LiveClient::connect(&course.servers, course.asked).await {
+        if let Ok(client) = LiveClient::connect(&context.servers, context.asked).await {
             return client;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -1,7 +1,7 @@
 //! When a run on a live ensemble is over, and what is left then.
 
 use super::LiveRun;
-use super::course::Course;
+use super::context::LiveContext;
 use super::lives::process;
 use super::znode_setup::ZnodeSetup;
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ enum Over {
 
 /// Runs the trial, and judges what is left. Gives why it ended before it was over, if it did.
 pub(super) async fn run(
-    course: &Arc<Course>,
+    context: &Arc<LiveContext>,
     trial: &Arc<Trial>,
     run: &LiveRun,
     setup: &mut ZnodeSetup,
@@ -41,25 +41,25 @@ pub(super) async fn run(
 ) -> Option<String> {
     let mut processes = JoinSet::new();
     for number in 0..run.clients {
-        processes.spawn(process(course.clone(), trial.clone(), run.clone(), number));
+        processes.spawn(process(context.clone(), trial.clone(), run.clone(), number));
     }
-    let over = until_over(course, run, setup, &mut processes, progress).await;
+    let over = until_over(context, run, setup, &mut processes, progress).await;
     // At the latest here: breaks wait for the proof that their actors lived.
-    let lived = proven(course).await;
+    let lived = proven(context).await;
     let ran_out = match over {
-        Over::Done | Over::Still => judge_rest(course, setup, &lived).await.err(),
+        Over::Done | Over::Still => judge_rest(context, setup, &lived).await.err(),
         Over::Early(why) => Some(why),
     };
     // Dropped futures submit what they must, and it goes nowhere.
-    course.shut();
+    context.shut();
     processes.abort_all();
     let _ =
-        tokio::time::timeout(course.timeout, async { while processes.join_next().await.is_some() {} }).await;
+        tokio::time::timeout(context.timeout, async { while processes.join_next().await.is_some() {} }).await;
     ran_out
 }
 
 async fn until_over(
-    course: &Arc<Course>,
+    context: &Arc<LiveContext>,
     run: &LiveRun,
     setup: &mut ZnodeSetup,
     processes: &mut JoinSet<()>,
@@ -77,16 +77,16 @@ async fn until_over(
             () = tokio::time::sleep(LOOK) => {}
             _ = &mut interrupted => return Over::Early("it was interrupted".into()),
         }
-        progress(course.monitor.all_rounds_done());
+        progress(context.monitor.all_rounds_done());
         if began.elapsed() >= run.time_limit {
             return Over::Early(format!("the time limit of {:?} came", run.time_limit));
         }
-        let now = course.stillness().filter(|_| all_connected(course));
+        let now = context.stillness().filter(|_| all_connected(context));
         if now.is_none() || now != still {
             (still, since) = (now, Instant::now());
-        } else if since.elapsed() >= STILL * course.timeout {
+        } else if since.elapsed() >= STILL * context.timeout {
             // Behind a session that nobody here has, one may rightly wait; it will end, or the time limit will come.
-            if nobody_else(course, setup).await {
+            if nobody_else(context, setup).await {
                 return Over::Still;
             }
             since = Instant::now();
@@ -94,13 +94,13 @@ async fn until_over(
     }
 }
 
-fn all_connected(course: &Course) -> bool {
-    course.monitor.unfinished().into_iter().all(|actor| course.is_connected(actor))
+fn all_connected(context: &LiveContext) -> bool {
+    context.monitor.unfinished().into_iter().all(|actor| context.is_connected(actor))
 }
 
 /// Whether every ephemeral znode there is belongs to a session of this run that is not over.
-async fn nobody_else(course: &Course, setup: &mut ZnodeSetup) -> bool {
-    let open: BTreeSet<SessionId> = course.open_sessions().into_iter().map(|(session, _)| session).collect();
+async fn nobody_else(context: &LiveContext, setup: &mut ZnodeSetup) -> bool {
+    let open: BTreeSet<SessionId> = context.open_sessions().into_iter().map(|(session, _)| session).collect();
     match setup.look().await {
         Ok(nodes) => nodes.iter().all(|(_, owner)| *owner == SessionId::NONE || open.contains(owner)),
         Err(_) => false,
@@ -108,12 +108,12 @@ async fn nobody_else(course: &Course, setup: &mut ZnodeSetup) -> bool {
 }
 
 /// The sessions that prove to live, and their actors.
-async fn proven(course: &Arc<Course>) -> Vec<(SessionId, ActorId)> {
+async fn proven(context: &Arc<LiveContext>) -> Vec<(SessionId, ActorId)> {
     let mut proofs = JoinSet::new();
-    for (session, actor) in course.open_sessions() {
-        let course = course.clone();
+    for (session, actor) in context.open_sessions() {
+        let context = context.clone();
         proofs.spawn(async move {
-            let lived = tokio::time::timeout(STILL * course.timeout, course.prove(actor)).await;
+            let lived = tokio::time::timeout(STILL * context.timeout, context.prove(actor)).await;
             lived.unwrap_or(false).then_some((session, actor))
         });
     }
@@ -124,15 +124,15 @@ async fn proven(course: &Arc<Course>) -> Vec<(SessionId, ActorId)> {
 
 /// Fails if the ensemble does not tell what is left, or not of all.
 async fn judge_rest(
-    course: &Course,
+    context: &LiveContext,
     setup: &mut ZnodeSetup,
     lived: &[(SessionId, ActorId)],
 ) -> Result<(), String> {
-    let unfinished = course.monitor.unfinished();
+    let unfinished = context.monitor.unfinished();
     if !unfinished.iter().all(|actor| lived.iter().any(|(_, other)| other == actor)) {
         return Err("who had not ended lost its session at the very end".into());
     }
     let nodes = setup.look().await.map_err(|why| format!("what is left could not be listed: {why}"))?;
-    course.monitor.at_rest(&Rest { unfinished, nodes, sessions: lived.to_vec() });
+    context.monitor.at_rest(&Rest { unfinished, nodes, sessions: lived.to_vec() });
     Ok(())
 }

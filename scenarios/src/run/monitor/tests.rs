@@ -13,7 +13,7 @@ fn actor(process: u16) -> ActorId {
 }
 
 fn says(process: u16, what: Observation) -> Event {
-    Event::Says { actor: actor(process), what }
+    Event::Observed { actor: actor(process), what }
 }
 
 fn asks(process: u16) -> Event {
@@ -30,7 +30,7 @@ fn leaves(process: u16) -> Event {
 }
 
 fn finished(process: u16) -> Event {
-    Event::Is(Fact::Finished { actor: actor(process), end: End::Done })
+    Event::Is(GroundTruth::Finished { actor: actor(process), end: End::Done })
 }
 
 /// Three clients with a session each.
@@ -178,7 +178,7 @@ fn where_ends_are_told_a_break_is_a_defect_unless_one_was_told_before_it() {
         see(&monitor, [asks(0), asks(1), granted(0, 5)]);
         if let Some(process) = dead {
             let session = SessionId::new(i64::from(process) + 1);
-            let closed = Fact::SessionClosed { session, actor: actor(process), expired: true };
+            let closed = GroundTruth::SessionClosed { session, actor: actor(process), expired: true };
             see(&monitor, [Event::Is(closed)]);
         }
         write(&monitor, 0);

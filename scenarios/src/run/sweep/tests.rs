@@ -1,16 +1,16 @@
 //! Sweeps over runs that are made up, so that every verdict can be had.
 
 use super::*;
-use crate::Zoo;
+use crate::Catalogue;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zk_reports::{Answer, Verdict};
+use zk_simulator::RunViolation;
 use zk_trials::promise::Assumption;
-use zk_world::RunViolation;
 
 fn target() -> Target {
-    let zoo = Zoo::default();
-    Target::resolve(&zoo, zoo.trials()[0].about.name, None, &[]).expect("it is there")
+    let catalogue = Catalogue::default();
+    Target::resolve(&catalogue, catalogue.trials()[0].about.name, None, &[]).expect("it is there")
 }
 
 /// The first promise of the target.
@@ -28,7 +28,7 @@ fn good(seed: u64) -> Run {
         steps: 20,
         deviations: 0,
         disk_ops: 0,
-        astray: None,
+        replay_error: None,
         ordered: Vec::new(),
         redrawn: None,
         visible: Vec::new(),
@@ -44,10 +44,14 @@ fn good(seed: u64) -> Run {
     }
 }
 
-fn broken(seed: u64, excuse: Option<Assumption>) -> Run {
+fn broken(seed: u64, violated_assumption: Option<Assumption>) -> Run {
     let at_ns = 7_000_000;
-    let violations =
-        vec![RunViolation { promise: promise(), at_ns, what: "p0 and p1 are inside".into(), excuse }];
+    let violations = vec![RunViolation {
+        promise: promise(),
+        at_ns,
+        what: "p0 and p1 are inside".into(),
+        violated_assumption,
+    }];
     Run { violations, ..good(seed) }
 }
 
@@ -108,8 +112,9 @@ fn a_broken_promise_is_told_with_its_first_seed_and_replay_as_the_last_line() {
 
 #[test]
 fn a_break_that_is_expected_is_told_with_its_rate_and_assumption() {
-    let excuse = Some(Assumption::NoAdministrator);
-    let report = swept(10, 1, &|seed, _| if seed == 4 { broken(seed, excuse) } else { good(seed) });
+    let violated_assumption = Some(Assumption::NoAdministrator);
+    let report =
+        swept(10, 1, &|seed, _| if seed == 4 { broken(seed, violated_assumption) } else { good(seed) });
     assert_eq!(report.answer, Answer::Held);
     let result = report.promise(promise()).expect("there");
     assert_eq!(result.verdict, Verdict::BrokenAsExpected);
@@ -143,7 +148,7 @@ fn a_broken_invariant_breaks_the_sweep() {
             promise: "acknowledged-writes-survive",
             at_ns: 1,
             what,
-            excuse: None,
+            violated_assumption: None,
         });
         run
     };
@@ -157,14 +162,14 @@ fn a_hidden_source_of_chance_is_caught() {
     let hidden = AtomicU64::new(0);
     let one = |seed: u64, trace: bool| {
         let chance = hidden.fetch_add(1, Ordering::Relaxed);
-        let lines = vec!["0.000s p0 Says hello".to_string(), format!("0.001s p0 Says {chance}")];
+        let lines = vec!["0.000s p0 Observed hello".to_string(), format!("0.001s p0 Observed {chance}")];
         Run { digest: chance, trace: if trace { lines } else { Vec::new() }, ..good(seed) }
     };
     let report = swept(3, 2, &one);
     assert_eq!(report.answer, Answer::Broken);
     let failure = &report.failures[0];
     assert_eq!(failure.promise, "determinism");
-    assert!(failure.what.contains("first differed here:\n  0.001s p0 Says"), "{}", failure.what);
+    assert!(failure.what.contains("first differed here:\n  0.001s p0 Observed"), "{}", failure.what);
     assert!(report.to_string().contains("BROKEN: determinism"));
 }
 

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use zk_api::{EventType, Request, Response, SessionId};
 use zk_proto::message::{ToClient, ToServer};
 use zk_reports::Mark;
-use zk_trials::event::{ActorId, Event, Fact};
-use zk_world::timeline::{Happening, Moment, Place};
-use zk_world::{Carried, Crossing, Run};
+use zk_simulator::timeline::{Moment, Place, TimelineEvent};
+use zk_simulator::{Carried, Crossing, Run};
+use zk_trials::event::{ActorId, Event, GroundTruth};
 
 /// The lines of a run's requests, and what they have changed.
 pub(super) struct Calls {
@@ -33,7 +33,7 @@ struct Asked {
 pub(super) fn calls(run: &Run) -> Calls {
     let mut asked = collected(&run.crossings);
     let told = |asked: &Asked| run.timeline.iter().any(|moment| is_session_of(moment, asked.call.actor));
-    // Whoever has no session that anybody was told of sets the znodes up; the end of a session is told as a fact.
+    // Whoever has no session that anybody was told of sets the znodes up; the end of a session is told as ground truth.
     let mut known: BTreeMap<u16, bool> = BTreeMap::new();
     asked.retain(|one| {
         let is_told = *known.entry(one.call.actor.process).or_insert_with(|| told(one));
@@ -44,8 +44,8 @@ pub(super) fn calls(run: &Run) -> Calls {
     for one in asked {
         let mut line = line(&one);
         for at in &one.changes {
-            if let Happening::Is(fact) = &run.timeline[*at].what {
-                line.deeds.push(Deed::Event(Event::Is(fact.clone())));
+            if let TimelineEvent::Is(truth) = &run.timeline[*at].what {
+                line.deeds.push(Deed::Event(Event::Is(truth.clone())));
             }
         }
         match one.changes.split_first() {
@@ -62,7 +62,10 @@ pub(super) fn calls(run: &Run) -> Calls {
 }
 
 fn is_session_of(moment: &Moment, of: ActorId) -> bool {
-    matches!(&moment.what, Happening::Is(Fact::SessionOpened { actor, .. }) if actor.process == of.process)
+    matches!(
+        &moment.what,
+        TimelineEvent::Is(GroundTruth::SessionOpened { actor, .. }) if actor.process == of.process
+    )
 }
 
 fn collected(crossings: &[Crossing]) -> Vec<Asked> {
@@ -100,15 +103,15 @@ fn matched(asked: &mut [Asked], timeline: &[Moment]) {
     }
     let mut last: Option<(usize, u64, SessionId)> = None;
     for (at, moment) in timeline.iter().enumerate() {
-        let Happening::Is(fact) = &moment.what else { continue };
-        let (path, by, zxid) = match fact {
-            Fact::SessionOpened { session, actor } => {
+        let TimelineEvent::Is(truth) = &moment.what else { continue };
+        let (path, by, zxid) = match truth {
+            GroundTruth::SessionOpened { session, actor } => {
                 owners.insert(*session, *actor);
                 continue;
             }
-            Fact::NodeCreated { path, by, czxid: zxid, .. }
-            | Fact::NodeWritten { path, by, mzxid: zxid, .. } => (path, *by, Some(*zxid)),
-            Fact::NodeDeleted { path, by, zxid, .. } => (path, *by, *zxid),
+            GroundTruth::NodeCreated { path, by, czxid: zxid, .. }
+            | GroundTruth::NodeWritten { path, by, mzxid: zxid, .. } => (path, *by, Some(*zxid)),
+            GroundTruth::NodeDeleted { path, by, zxid, .. } => (path, *by, *zxid),
             _ => continue,
         };
         let Some(actor) = owners.get(&by) else { continue };

@@ -1,7 +1,7 @@
 //! Faults in sentences.
 
-use zk_world::Fault;
-use zk_world::schedule::{Loss, Node, RequestKind, When};
+use zk_simulator::Fault;
+use zk_simulator::schedule::{Loss, Node, RequestKind, When};
 
 /// What a fault does, or is about to do.
 pub(super) fn sentence(fault: &Fault) -> String {

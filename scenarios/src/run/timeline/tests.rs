@@ -3,17 +3,17 @@
 use super::{Happened as Moment, *};
 use std::collections::BTreeMap;
 use zk_api::Zxid;
+use zk_simulator::Fault;
 use zk_trials::promise::Assumption;
-use zk_world::Fault;
 
 const P0: ActorId = ActorId { process: 0, life: 0, thread: 0 };
 const P1: ActorId = ActorId { process: 1, life: 0, thread: 0 };
 
-fn is(at_ns: u64, fact: Fact) -> Moment {
-    Moment { at_ns, place: Place::World, what: Happening::Is(fact) }
+fn is(at_ns: u64, truth: GroundTruth) -> Moment {
+    Moment { at_ns, place: Place::Simulation, what: TimelineEvent::Is(truth) }
 }
 
-fn at(at_ns: u64, place: Place, what: Happening) -> Moment {
+fn at(at_ns: u64, place: Place, what: TimelineEvent) -> Moment {
     Moment { at_ns, place, what }
 }
 
@@ -26,7 +26,7 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         steps: 0,
         deviations: 0,
         disk_ops: 0,
-        astray: None,
+        replay_error: None,
         ordered: Vec::new(),
         redrawn: None,
         visible: Vec::new(),
@@ -44,29 +44,29 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
 }
 
 fn opened(at_ns: u64, id: i64, actor: ActorId) -> Moment {
-    is(at_ns, Fact::SessionOpened { session: SessionId::new(id), actor })
+    is(at_ns, GroundTruth::SessionOpened { session: SessionId::new(id), actor })
 }
 
-fn created(path: &str, by: i64) -> Fact {
+fn created(path: &str, by: i64) -> GroundTruth {
     let session = SessionId::new(by);
-    Fact::NodeCreated { path: path.into(), by: session, owner: session, czxid: Zxid::new(1, 1) }
+    GroundTruth::NodeCreated { path: path.into(), by: session, owner: session, czxid: Zxid::new(1, 1) }
 }
 
 #[test]
 fn a_session_and_its_connection_are_one_line() {
-    let state = |at_ns, state| at(at_ns, Place::Client(P0), Happening::State(state));
-    let connected = |at_ns| is(at_ns, Fact::Connected { actor: P0 });
+    let state = |at_ns, state| at(at_ns, Place::Client(P0), TimelineEvent::State(state));
+    let connected = |at_ns| is(at_ns, GroundTruth::Connected { actor: P0 });
     let lines = told(
         vec![
             state(1, KeeperState::SyncConnected),
             opened(1, 7, P0),
             connected(1),
             state(2, KeeperState::Disconnected),
-            is(2, Fact::Disconnected { actor: P0 }),
+            is(2, GroundTruth::Disconnected { actor: P0 }),
             state(3, KeeperState::SyncConnected),
             connected(3),
             opened(4, 8, P1),
-            is(5, Fact::SessionClosed { session: SessionId::new(8), actor: P1, expired: true }),
+            is(5, GroundTruth::SessionClosed { session: SessionId::new(8), actor: P1, expired: true }),
         ],
         Vec::new(),
     );
@@ -84,14 +84,15 @@ fn a_session_and_its_connection_are_one_line() {
 
 #[test]
 fn changes_name_who_made_them_and_whom_they_wake() {
-    let fired = |woken: Vec<ActorId>| Fact::Fired { path: "/a".into(), kind: EventType::NodeDeleted, woken };
-    let deleted = |by, owner| Fact::NodeDeleted {
+    let fired =
+        |woken: Vec<ActorId>| GroundTruth::Fired { path: "/a".into(), kind: EventType::NodeDeleted, woken };
+    let deleted = |by, owner| GroundTruth::NodeDeleted {
         path: "/a".into(),
         by: SessionId::new(by),
         owner: SessionId::new(owner),
         zxid: None,
     };
-    let facts = [
+    let truths = [
         created("/a", 7),
         created("/b", 9),
         fired(Vec::new()),
@@ -102,7 +103,7 @@ fn changes_name_who_made_them_and_whom_they_wake() {
         deleted(0, 0),
     ];
     let timeline = [opened(1, 7, P0), opened(1, 8, P1)];
-    let lines = told(timeline.into_iter().chain(facts.map(|fact| is(2, fact))).collect(), Vec::new());
+    let lines = told(timeline.into_iter().chain(truths.map(|truth| is(2, truth))).collect(), Vec::new());
     assert_eq!(
         lines[2..],
         [
@@ -119,23 +120,23 @@ fn changes_name_who_made_them_and_whom_they_wake() {
 
 #[test]
 fn what_was_broken_stands_after_what_broke_it() {
-    let violation = |at_ns, excuse| RunViolation {
+    let violation = |at_ns, violated_assumption| RunViolation {
         promise: "exclusion",
         at_ns,
         what: "p0 and p1\n  are inside".into(),
-        excuse,
+        violated_assumption,
     };
     let enters = |at_ns| {
         at(
             at_ns,
             Place::Client(P0),
-            Happening::Says(zk_trials::event::Observation::Enters { lock: "/lock".into() }),
+            TimelineEvent::Observed(zk_trials::event::Observation::Enters { lock: "/lock".into() }),
         )
     };
-    let fault = at(2, Place::World, Happening::Fault(Fault::Expire { client: 0 }));
+    let fault = at(2, Place::Simulation, TimelineEvent::Fault(Fault::Expire { client: 0 }));
     let timeline = vec![enters(1), fault, enters(2), enters(3)];
-    let excused = Some(Assumption::NoActionAfterSessionEnd);
-    let lines = told(timeline, vec![violation(2, None), violation(9, excused)]);
+    let expected = Some(Assumption::NoActionAfterSessionEnd);
+    let lines = told(timeline, vec![violation(2, None), violation(9, expected)]);
     assert_eq!(
         lines,
         [
@@ -152,6 +153,6 @@ fn what_was_broken_stands_after_what_broke_it() {
 #[test]
 fn the_client_that_sets_the_znodes_up_is_not_told_of() {
     let states = [KeeperState::SyncConnected, KeeperState::Closed];
-    let timeline = states.map(|state| at(1, Place::Client(P1), Happening::State(state)));
+    let timeline = states.map(|state| at(1, Place::Client(P1), TimelineEvent::State(state)));
     assert_eq!(told(timeline.into(), Vec::new()), [""; 0]);
 }

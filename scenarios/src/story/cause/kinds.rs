@@ -7,14 +7,14 @@ use crate::story::{Call, Deed};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{ErrorCode, Request, Response};
 use zk_reports::of;
-use zk_trials::event::{ActorId, End, Event, Fact, Observation};
+use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation};
 use zk_trials::words::ADDS;
 
 impl Search<'_> {
     /// One change woke several: who had watched it, since when, and what changed.
     pub(super) fn wakes(&mut self, path: &str, of_children: bool) {
-        let fires = self.past.facts().rev().filter_map(|(line, fact)| match fact {
-            Fact::Fired { path: at, woken, .. } if **at == *path => Some((line, woken)),
+        let fires = self.past.truths().rev().filter_map(|(line, truth)| match truth {
+            GroundTruth::Fired { path: at, woken, .. } if **at == *path => Some((line, woken)),
             _ => None,
         });
         let mut fires = fires.skip_while(|(_, woken)| woken.len() < 2).peekable();
@@ -53,8 +53,8 @@ impl Search<'_> {
 
     /// A process fails: the error that it shows, and the request.
     pub(super) fn fails(&mut self, process: u16) {
-        let end = self.past.facts().rev().find(|(_, fact)| {
-            matches!(fact, Fact::Finished { actor, end: End::Failed } if actor.process == process)
+        let end = self.past.truths().rev().find(|(_, truth)| {
+            matches!(truth, GroundTruth::Finished { actor, end: End::Failed } if actor.process == process)
         });
         let Some((end, _)) = end else { return self.acts(process) };
         self.pick(end, 1);
@@ -65,8 +65,8 @@ impl Search<'_> {
         let fails = error.map_or(format!("{name} fails"), |(_, error)| format!("{name} fails: {error}"));
         let decided = self.past.decided_by(process, until);
         let after = |line: usize| decided.is_none_or(|(decided, _)| line > decided);
-        let lost = self.past.facts().rev().find(|(line, fact)| {
-            after(*line) && matches!(fact, Fact::Disconnected { actor } if actor.process == process)
+        let lost = self.past.truths().rev().find(|(line, truth)| {
+            after(*line) && matches!(truth, GroundTruth::Disconnected { actor } if actor.process == process)
         });
         let gives_up = self.past.says().rev().find_map(|(line, actor, what)| match what {
             Observation::GivesUp { why, .. } if actor.process == process && after(line) => Some((line, why)),
@@ -207,20 +207,25 @@ impl Search<'_> {
     /// A process goes on, though its session is over or it was told that it may be.
     pub(super) fn goes_on(&mut self, process: u16) {
         self.ended(process, 0);
-        let news = self.past.facts().rev().find(|(_, fact)| match fact {
-            Fact::LearnsExpiry { actor } | Fact::Disconnected { actor } => actor.process == process,
+        let news = self.past.truths().rev().find(|(_, truth)| match truth {
+            GroundTruth::LearnsExpiry { actor } | GroundTruth::Disconnected { actor } => {
+                actor.process == process
+            }
             _ => false,
         });
         news.into_iter().for_each(|(line, _)| self.follow(line, 1));
-        let acts = |fact: &Fact| match fact {
-            Fact::Wrote { actor, .. } | Fact::Finished { actor, .. } => actor.process == process,
+        let acts = |truth: &GroundTruth| match truth {
+            GroundTruth::Wrote { actor, .. } | GroundTruth::Finished { actor, .. } => {
+                actor.process == process
+            }
             _ => false,
         };
-        let since = self.past.facts().rev().take_while(|(line, _)| news.is_none_or(|(news, _)| *line > news));
-        let acts: Vec<(usize, &Fact)> = since.filter(|(_, fact)| acts(fact)).take(4).collect();
+        let since =
+            self.past.truths().rev().take_while(|(line, _)| news.is_none_or(|(news, _)| *line > news));
+        let acts: Vec<(usize, &GroundTruth)> = since.filter(|(_, truth)| acts(truth)).take(4).collect();
         acts.iter().for_each(|(line, _)| self.pick(*line, 0));
         let name = self.past.name(process);
-        let wrote = acts.iter().rev().filter(|(_, fact)| matches!(fact, Fact::Wrote { .. }));
+        let wrote = acts.iter().rev().filter(|(_, truth)| matches!(truth, GroundTruth::Wrote { .. }));
         let wrote: Vec<String> = wrote.map(|(line, _)| self.at(*line)).collect();
         if let (Some((news, _)), false) = (news, wrote.is_empty()) {
             let (told, wrote) = (self.at(news), wrote.join(" and "));
@@ -353,24 +358,24 @@ impl Search<'_> {
 
     /// Whether a process's session is over, by what, and whether it was told.
     fn ended(&mut self, process: u16, weight: u8) {
-        let opened = self.past.facts().rev().filter_map(|(line, fact)| match fact {
-            Fact::SessionOpened { actor, session } if actor.process == process => {
+        let opened = self.past.truths().rev().filter_map(|(line, truth)| match truth {
+            GroundTruth::SessionOpened { actor, session } if actor.process == process => {
                 Some((line, *actor, *session))
             }
             _ => None,
         });
         let opened: Vec<_> = opened.collect();
         let Some((_, life, _)) = opened.first().copied() else { return };
-        let closed = self.past.facts().rev().find_map(|(line, fact)| match fact {
-            Fact::SessionClosed { actor, expired, session } if *actor == life => {
+        let closed = self.past.truths().rev().find_map(|(line, truth)| match truth {
+            GroundTruth::SessionClosed { actor, expired, session } if *actor == life => {
                 Some((line, *expired, *session))
             }
             _ => None,
         });
         let Some((line, expired, session)) = closed else { return };
         let began = opened.iter().find(|(.., of)| *of == session).map_or(0, |(began, ..)| *began);
-        let learns = self.past.facts().find_map(|(at, fact)| match fact {
-            Fact::LearnsExpiry { actor } if actor.process == process && at >= began => Some(at),
+        let learns = self.past.truths().find_map(|(at, truth)| match truth {
+            GroundTruth::LearnsExpiry { actor } if actor.process == process && at >= began => Some(at),
             _ => None,
         });
         self.follow(line, weight);
@@ -418,7 +423,7 @@ impl Search<'_> {
         self.follow(lost, 1);
         let (name, at) = (self.past.line(lost).who.clone(), self.at(lost));
         let deeds = &self.past.line(lost).deeds;
-        if deeds.iter().any(|deed| matches!(deed, Deed::Event(Event::Is(Fact::Crashed { .. })))) {
+        if deeds.iter().any(|deed| matches!(deed, Deed::Event(Event::Is(GroundTruth::Crashed { .. })))) {
             return format!("{name} crashed at {at}.");
         }
         match self.past.connects(process, lost) {

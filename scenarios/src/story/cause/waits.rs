@@ -5,7 +5,7 @@ use crate::story::past::{Change, Changed, Watch, fires};
 use crate::story::words::answered;
 use crate::story::{Call, Deed};
 use zk_api::{Response, SessionId};
-use zk_trials::event::{End, Fact, Observation};
+use zk_trials::event::{End, GroundTruth, Observation};
 use zk_trials::words::ARRIVES_AT;
 
 /// Of a watch that fires as it breaks.
@@ -35,9 +35,9 @@ impl Search<'_> {
 
     /// Where the present life of a process has come to its end.
     pub(super) fn finished(&self, process: u16) -> Option<(usize, End)> {
-        let found = self.past.facts().rev().find_map(|(line, fact)| match fact {
-            Fact::Finished { actor, end } if actor.process == process => Some(Some((line, *end))),
-            Fact::SessionOpened { actor, .. } if actor.process == process => Some(None),
+        let found = self.past.truths().rev().find_map(|(line, truth)| match truth {
+            GroundTruth::Finished { actor, end } if actor.process == process => Some(Some((line, *end))),
+            GroundTruth::SessionOpened { actor, .. } if actor.process == process => Some(None),
             _ => None,
         });
         found.flatten()

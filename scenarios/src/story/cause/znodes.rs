@@ -84,7 +84,7 @@ impl Search<'_> {
     }
 
     /// The other znode of the same session whose name differs only in its number.
-    pub(super) fn twin(&mut self, path: &str) {
+    pub(super) fn second_znode(&mut self, path: &str) {
         let Some(made) = self.past.last(path, Changed::Made) else { return };
         let name = |path: &str| zk_api::sequence_of(path).map(|_| path[..path.len() - 10].to_owned());
         // Both may have been made in the same instant, which is one line.

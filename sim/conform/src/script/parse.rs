@@ -2,7 +2,7 @@
 
 use super::calls::Words;
 use super::token::{Token, tokens};
-use super::{Action, Alike, Conn, Connect, Password, ReadOnly, Script, Session, Step, Which, ZxidArg};
+use super::{Action, Alike, ConformStep, Conn, Connect, Password, ReadOnly, Script, Session, Which, ZxidArg};
 
 /// A script that cannot be read: where, and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +39,11 @@ pub fn parse(text: &str) -> Result<Script, BadScript> {
                 found.extend(more);
             }
             let action = action(&mut Words::new(&found)).map_err(fail)?;
-            script.steps.push(Step { comments: std::mem::take(&mut comments), action, expected: Vec::new() });
+            script.steps.push(ConformStep {
+                comments: std::mem::take(&mut comments),
+                action,
+                expected: Vec::new(),
+            });
         }
     }
     Ok(script)

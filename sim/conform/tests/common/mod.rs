@@ -39,7 +39,7 @@ impl Ours {
         side(name, self.address)
     }
 
-    /// What is always watched has found nothing.
+    /// No invariant is broken.
     pub fn assert_sound(&self) {
         let verdict = self.runtime.block_on(self.running.verdict());
         assert!(verdict.broken.is_empty(), "{:?}", verdict.broken);

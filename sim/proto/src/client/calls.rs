@@ -1,7 +1,7 @@
 //! Requests of the user on their way, and their answers.
 
-use super::link::Link;
-use super::{CallId, ClientOutput, ClientSession, Step, WatchId};
+use super::link::LinkState;
+use super::{CallId, ClientOutput, ClientSession, ClientStep, WatchId};
 use crate::message::{ConnId, ToServer, Xid};
 use std::collections::VecDeque;
 use zk_api::{Error, ErrorCode, KeeperState, Request, Response, Zxid};
@@ -22,7 +22,7 @@ pub(super) struct Call {
 
 impl ClientSession {
     /// The user submits a request.
-    pub(super) fn submit(&mut self, call: CallId, request: Request, step: &mut Step<'_>) {
+    pub(super) fn submit(&mut self, call: CallId, request: Request, step: &mut ClientStep<'_>) {
         let call = Call { xid: Xid(0), call: Some(call), request, wants_watch: true };
         let over = match self.state {
             KeeperState::Disconnected | KeeperState::SyncConnected => None,
@@ -46,13 +46,15 @@ impl ClientSession {
             }
         }
         match self.link {
-            Link::Up { conn, .. } => self.send_call(conn, call, step),
-            Link::Down | Link::Opening { .. } | Link::Asking { .. } => self.queued.push_back(call),
+            LinkState::Up { conn, .. } => self.send_call(conn, call, step),
+            LinkState::Down | LinkState::Opening { .. } | LinkState::Asking { .. } => {
+                self.queued.push_back(call)
+            }
         }
     }
 
     /// Sends a request with the next number.
-    pub(super) fn send_call(&mut self, conn: ConnId, mut call: Call, step: &mut Step<'_>) {
+    pub(super) fn send_call(&mut self, conn: ConnId, mut call: Call, step: &mut ClientStep<'_>) {
         // What was submitted after the session's end was asked for is not sent.
         if self.sent.back().is_some_and(|last| last.request == Request::CloseSession) {
             self.queued.push_back(call);
@@ -64,13 +66,13 @@ impl ClientSession {
     }
 
     /// Says again who the client is.
-    pub(super) fn repeat_credentials(&mut self, conn: ConnId, request: Request, step: &mut Step<'_>) {
+    pub(super) fn repeat_credentials(&mut self, conn: ConnId, request: Request, step: &mut ClientStep<'_>) {
         self.send_numbered(conn, Call { xid: REPEATED_AUTH, call: None, request, wants_watch: false }, step);
     }
 
-    fn send_numbered(&mut self, conn: ConnId, call: Call, step: &mut Step<'_>) {
+    fn send_numbered(&mut self, conn: ConnId, call: Call, step: &mut ClientStep<'_>) {
         step.send(conn, ToServer::Request { xid: call.xid, request: call.request.clone() });
-        if let Link::Up { sent_ms, .. } = &mut self.link {
+        if let LinkState::Up { sent_ms, .. } = &mut self.link {
             *sent_ms = step.now_ms;
         }
         self.sent.push_back(call);
@@ -82,7 +84,7 @@ impl ClientSession {
         xid: Xid,
         zxid: Zxid,
         result: Result<Response, ErrorCode>,
-        step: &mut Step<'_>,
+        step: &mut ClientStep<'_>,
     ) {
         if self.sent.front().is_none_or(|call| call.xid != xid) {
             self.hang_up(step);
@@ -103,8 +105,8 @@ impl ClientSession {
     }
 
     /// The session ends while it is connected.
-    fn part(&mut self, state: KeeperState, code: ErrorCode, step: &mut Step<'_>) {
-        if let Link::Up { conn, .. } = self.link {
+    fn part(&mut self, state: KeeperState, code: ErrorCode, step: &mut ClientStep<'_>) {
+        if let LinkState::Up { conn, .. } = self.link {
             self.former = Some(conn);
             step.out.push(ClientOutput::Close { conn: Some(conn) });
         }
@@ -113,7 +115,7 @@ impl ClientSession {
 
     /// The connection went while the session's end was on its way: for the user it is over all the same.
     /// What was asked before the end, and the end itself, may have happened; what came later did not.
-    pub(super) fn end_closing(&mut self, step: &mut Step<'_>) {
+    pub(super) fn end_closing(&mut self, step: &mut ClientStep<'_>) {
         let mut calls: VecDeque<Call> = std::mem::take(&mut self.sent);
         calls.append(&mut self.queued);
         let end = calls.iter().position(|call| call.request == Request::CloseSession);
@@ -124,7 +126,7 @@ impl ClientSession {
         self.end(KeeperState::Closed, ErrorCode::SessionExpired, step);
     }
 
-    fn complete(&mut self, call: Call, result: Result<Response, ErrorCode>, step: &mut Step<'_>) {
+    fn complete(&mut self, call: Call, result: Result<Response, ErrorCode>, step: &mut ClientStep<'_>) {
         let Some(id) = call.call else { return };
         let Call { request, wants_watch, .. } = call;
         let mut watch = None;
@@ -138,7 +140,7 @@ impl ClientSession {
     }
 
     /// Everything that was asked fails, in order.
-    pub(super) fn fail_all(&mut self, code: ErrorCode, step: &mut Step<'_>) {
+    pub(super) fn fail_all(&mut self, code: ErrorCode, step: &mut ClientStep<'_>) {
         let sent = std::mem::take(&mut self.sent);
         let queued = std::mem::take(&mut self.queued);
         for call in sent.into_iter().chain(queued) {
@@ -157,7 +159,7 @@ impl ClientSession {
     }
 }
 
-fn fail(call: Call, code: ErrorCode, step: &mut Step<'_>) {
+fn fail(call: Call, code: ErrorCode, step: &mut ClientStep<'_>) {
     if let Some(id) = call.call {
         let result = Err(Error { code, tried: call.request.name(), path: call.request.path() });
         step.out.push(ClientOutput::Complete { call: id, result, watch: None });

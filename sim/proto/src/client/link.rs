@@ -1,6 +1,6 @@
 //! The connection to a server: opened, kept alive, given up, opened to the next one.
 
-use super::{ClientOutput, ClientSession, ClientTimer, Step};
+use super::{ClientOutput, ClientSession, ClientStep, ClientTimer};
 use crate::message::{ConnId, ConnectRequest, ConnectResponse, ToClient, ToServer};
 use zk_api::{ErrorCode, KeeperState, Request, SessionId};
 
@@ -18,7 +18,7 @@ const PING_MS_MAX: i64 = 10_000;
 
 /// Where a client stands with its server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Link {
+pub(super) enum LinkState {
     /// Not begun, waiting to try again, or done for good.
     Down,
     /// Asked for, not open. `since_ms` is when.
@@ -30,29 +30,29 @@ pub(super) enum Link {
 }
 
 impl ClientSession {
-    pub(super) fn start(&mut self, step: &mut Step<'_>) {
+    pub(super) fn start(&mut self, step: &mut ClientStep<'_>) {
         self.reconnect(step);
     }
 
     /// Tries the next server.
-    pub(super) fn reconnect(&mut self, step: &mut Step<'_>) {
-        if self.link != Link::Down || self.state.is_final() || self.config.servers.is_empty() {
+    pub(super) fn reconnect(&mut self, step: &mut ClientStep<'_>) {
+        if self.link != LinkState::Down || self.state.is_final() || self.config.servers.is_empty() {
             return;
         }
         let server = self.config.servers[self.next_server % self.config.servers.len()];
         self.next_server = (self.next_server + 1) % self.config.servers.len();
-        self.link = Link::Opening { since_ms: step.now_ms };
+        self.link = LinkState::Opening { since_ms: step.now_ms };
         step.out.push(ClientOutput::Open { server });
         step.set_timer(ClientTimer::Liveness, self.connect_timeout_ms());
     }
 
     /// The connection is open: ask for the session.
-    pub(super) fn opened(&mut self, conn: ConnId, step: &mut Step<'_>) {
-        let Link::Opening { since_ms } = self.link else { return };
+    pub(super) fn opened(&mut self, conn: ConnId, step: &mut ClientStep<'_>) {
+        let LinkState::Opening { since_ms } = self.link else { return };
         if self.former == Some(conn) {
             return;
         }
-        self.link = Link::Asking { conn, since_ms };
+        self.link = LinkState::Asking { conn, since_ms };
         let request = ConnectRequest {
             last_zxid: self.last_zxid,
             timeout_ms: self.config.timeout_ms,
@@ -63,23 +63,24 @@ impl ClientSession {
     }
 
     /// The connection is gone, or did not come about.
-    pub(super) fn lost(&mut self, conn: ConnId, step: &mut Step<'_>) {
+    pub(super) fn lost(&mut self, conn: ConnId, step: &mut ClientStep<'_>) {
         match self.link {
-            Link::Opening { .. } if self.former != Some(conn) => self.give_up(step),
-            Link::Asking { conn: ours, .. } | Link::Up { conn: ours, .. } if ours == conn => {
+            LinkState::Opening { .. } if self.former != Some(conn) => self.give_up(step),
+            LinkState::Asking { conn: ours, .. } | LinkState::Up { conn: ours, .. } if ours == conn => {
                 self.give_up(step)
             }
-            Link::Down | Link::Opening { .. } | Link::Asking { .. } | Link::Up { .. } => {}
+            LinkState::Down | LinkState::Opening { .. } | LinkState::Asking { .. } | LinkState::Up { .. } => {
+            }
         }
     }
 
     /// A message of the server.
-    pub(super) fn received(&mut self, from: ConnId, message: ToClient, step: &mut Step<'_>) {
+    pub(super) fn received(&mut self, from: ConnId, message: ToClient, step: &mut ClientStep<'_>) {
         match (&mut self.link, message) {
-            (Link::Asking { conn, .. }, ToClient::Connected(response)) if *conn == from => {
+            (LinkState::Asking { conn, .. }, ToClient::Connected(response)) if *conn == from => {
                 self.connected(from, response, step);
             }
-            (Link::Up { conn, heard_ms, .. }, message) if *conn == from => {
+            (LinkState::Up { conn, heard_ms, .. }, message) if *conn == from => {
                 *heard_ms = step.now_ms;
                 match message {
                     ToClient::Reply { xid, zxid, result } => self.answered(xid, zxid, result, step),
@@ -91,14 +92,17 @@ impl ClientSession {
                 }
             }
             // Nothing but the answer may come first.
-            (Link::Asking { conn, .. }, _) if *conn == from => self.hang_up(step),
+            (LinkState::Asking { conn, .. }, _) if *conn == from => self.hang_up(step),
             // Of a connection that is no longer ours.
-            (Link::Down | Link::Opening { .. } | Link::Asking { .. } | Link::Up { .. }, _) => {}
+            (
+                LinkState::Down | LinkState::Opening { .. } | LinkState::Asking { .. } | LinkState::Up { .. },
+                _,
+            ) => {}
         }
     }
 
     /// The server has answered for the session.
-    fn connected(&mut self, conn: ConnId, response: ConnectResponse, step: &mut Step<'_>) {
+    fn connected(&mut self, conn: ConnId, response: ConnectResponse, step: &mut ClientStep<'_>) {
         if response.timeout_ms == 0 || response.session == SessionId::NONE {
             self.former = Some(conn);
             step.out.push(ClientOutput::Close { conn: Some(conn) });
@@ -109,14 +113,14 @@ impl ClientSession {
         self.password = response.password;
         self.timeout_ms = response.timeout_ms;
         self.failed_attempts = 0;
-        self.link = Link::Up { conn, heard_ms: step.now_ms, sent_ms: step.now_ms };
+        self.link = LinkState::Up { conn, heard_ms: step.now_ms, sent_ms: step.now_ms };
         self.enter(KeeperState::SyncConnected, step);
         self.resume(conn, step);
         self.set_liveness_timer(step);
     }
 
     /// Before anything else: who the client is, and its watches. Then what was queued.
-    fn resume(&mut self, conn: ConnId, step: &mut Step<'_>) {
+    fn resume(&mut self, conn: ConnId, step: &mut ClientStep<'_>) {
         for (scheme, credentials) in self.credentials.clone() {
             self.repeat_credentials(conn, Request::Auth { scheme, credentials }, step);
         }
@@ -130,11 +134,11 @@ impl ClientSession {
     }
 
     /// Sends a ping if the client was silent, and gives the connection up if the server was.
-    pub(super) fn check_liveness(&mut self, step: &mut Step<'_>) {
+    pub(super) fn check_liveness(&mut self, step: &mut ClientStep<'_>) {
         self.distrust_later_than(step.now_ms);
         match self.link {
-            Link::Down => {}
-            Link::Opening { since_ms } | Link::Asking { since_ms, .. } => {
+            LinkState::Down => {}
+            LinkState::Opening { since_ms } | LinkState::Asking { since_ms, .. } => {
                 let left_ms = i64::from(self.connect_timeout_ms()) - passed_ms(since_ms, step);
                 if left_ms <= 0 {
                     self.hang_up(step);
@@ -142,14 +146,14 @@ impl ClientSession {
                     step.set_timer(ClientTimer::Liveness, clamp_ms(left_ms));
                 }
             }
-            Link::Up { conn, heard_ms, sent_ms } => {
+            LinkState::Up { conn, heard_ms, sent_ms } => {
                 if passed_ms(heard_ms, step) >= self.read_timeout_ms() {
                     self.hang_up(step);
                     return;
                 }
                 if passed_ms(sent_ms, step) >= self.ping_interval_ms() {
                     step.send(conn, ToServer::Ping);
-                    self.link = Link::Up { conn, heard_ms, sent_ms: step.now_ms };
+                    self.link = LinkState::Up { conn, heard_ms, sent_ms: step.now_ms };
                 }
                 self.set_liveness_timer(step);
             }
@@ -159,17 +163,19 @@ impl ClientSession {
     /// A moment that is still to come was noted before the clock was set back: count from now on.
     fn distrust_later_than(&mut self, now_ms: i64) {
         match &mut self.link {
-            Link::Down => {}
-            Link::Opening { since_ms } | Link::Asking { since_ms, .. } => *since_ms = now_ms.min(*since_ms),
-            Link::Up { heard_ms, sent_ms, .. } => {
+            LinkState::Down => {}
+            LinkState::Opening { since_ms } | LinkState::Asking { since_ms, .. } => {
+                *since_ms = now_ms.min(*since_ms)
+            }
+            LinkState::Up { heard_ms, sent_ms, .. } => {
                 *heard_ms = now_ms.min(*heard_ms);
                 *sent_ms = now_ms.min(*sent_ms);
             }
         }
     }
 
-    fn set_liveness_timer(&self, step: &mut Step<'_>) {
-        if let Link::Up { heard_ms, sent_ms, .. } = self.link {
+    fn set_liveness_timer(&self, step: &mut ClientStep<'_>) {
+        if let LinkState::Up { heard_ms, sent_ms, .. } = self.link {
             let silent_ms = self.read_timeout_ms() - passed_ms(heard_ms, step);
             let ping_ms = self.ping_interval_ms() - passed_ms(sent_ms, step);
             step.set_timer(ClientTimer::Liveness, clamp_ms(silent_ms.min(ping_ms)));
@@ -177,23 +183,23 @@ impl ClientSession {
     }
 
     /// Closes the connection from here.
-    pub(super) fn hang_up(&mut self, step: &mut Step<'_>) {
+    pub(super) fn hang_up(&mut self, step: &mut ClientStep<'_>) {
         let conn = match self.link {
-            Link::Down => return,
-            Link::Opening { .. } => None,
-            Link::Asking { conn, .. } | Link::Up { conn, .. } => Some(conn),
+            LinkState::Down => return,
+            LinkState::Opening { .. } => None,
+            LinkState::Asking { conn, .. } | LinkState::Up { conn, .. } => Some(conn),
         };
         step.out.push(ClientOutput::Close { conn });
         self.give_up(step);
     }
 
     /// There is no connection any more: whatever was asked fails, also what was queued for it.
-    fn give_up(&mut self, step: &mut Step<'_>) {
+    fn give_up(&mut self, step: &mut ClientStep<'_>) {
         match self.link {
-            Link::Asking { conn, .. } | Link::Up { conn, .. } => self.former = Some(conn),
-            Link::Down | Link::Opening { .. } => {}
+            LinkState::Asking { conn, .. } | LinkState::Up { conn, .. } => self.former = Some(conn),
+            LinkState::Down | LinkState::Opening { .. } => {}
         }
-        self.link = Link::Down;
+        self.link = LinkState::Down;
         if self.closing {
             // The user wants no other connection. The session ends by silence, if it has not ended.
             self.end_closing(step);
@@ -223,7 +229,7 @@ impl ClientSession {
 }
 
 /// How long ago that was.
-fn passed_ms(since_ms: i64, step: &Step<'_>) -> i64 {
+fn passed_ms(since_ms: i64, step: &ClientStep<'_>) -> i64 {
     step.now_ms.saturating_sub(since_ms).max(0)
 }
 

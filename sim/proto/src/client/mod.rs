@@ -13,7 +13,7 @@ mod watches;
 use crate::message::{ConnId, Password, ToClient, ToServer, Xid};
 use crate::server::ServerId;
 use calls::Call;
-use link::Link;
+use link::LinkState;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use watches::UserWatches;
@@ -105,7 +105,7 @@ pub struct ClientSession {
     /// The timeout granted; what is asked for until then.
     timeout_ms: u32,
     last_zxid: Zxid,
-    link: Link,
+    link: LinkState,
     /// The server to be tried next, as an index into `config.servers`.
     next_server: usize,
     /// Attempts that failed since the session was last connected, as far as they still count.
@@ -125,12 +125,12 @@ pub struct ClientSession {
 }
 
 /// One step: when it is taken, and what it gives.
-struct Step<'a> {
+struct ClientStep<'a> {
     now_ms: i64,
     out: &'a mut Vec<ClientOutput>,
 }
 
-impl Step<'_> {
+impl ClientStep<'_> {
     fn send(&mut self, conn: ConnId, message: ToServer) {
         self.out.push(ClientOutput::Send { conn, message });
     }
@@ -150,7 +150,7 @@ impl ClientSession {
             session: SessionId::NONE,
             password: [0; 16],
             last_zxid: Zxid::ZERO,
-            link: Link::Down,
+            link: LinkState::Down,
             next_server: 0,
             failed_attempts: 0,
             former: None,
@@ -165,7 +165,7 @@ impl ClientSession {
 
     /// Takes what happened and adds what to do.
     pub fn step(&mut self, input: ClientInput, out: &mut Vec<ClientOutput>) {
-        let mut step = Step { now_ms: input.now_ms, out };
+        let mut step = ClientStep { now_ms: input.now_ms, out };
         match input.event {
             ClientEvent::Start => self.start(&mut step),
             ClientEvent::Submit { call, request } => self.submit(call, request, &mut step),
@@ -193,7 +193,7 @@ impl ClientSession {
         self.last_zxid
     }
 
-    fn enter(&mut self, state: KeeperState, step: &mut Step<'_>) {
+    fn enter(&mut self, state: KeeperState, step: &mut ClientStep<'_>) {
         if self.state != state {
             self.state = state;
             step.out.push(ClientOutput::State(state));
@@ -201,8 +201,8 @@ impl ClientSession {
     }
 
     /// The session is over. All watches are told, then whatever was asked fails, in order.
-    fn end(&mut self, state: KeeperState, code: ErrorCode, step: &mut Step<'_>) {
-        self.link = Link::Down;
+    fn end(&mut self, state: KeeperState, code: ErrorCode, step: &mut ClientStep<'_>) {
+        self.link = LinkState::Down;
         self.enter(state, step);
         let event = Arc::new(WatchedEvent::session_ended(state));
         for watch in self.watches.drain() {

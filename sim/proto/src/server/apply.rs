@@ -1,6 +1,6 @@
 //! What a committed transaction does on this server: the tree changes, watches fire, answers go out.
 
-use super::{Note, Server, Step};
+use super::{Note, Server, ServerStep};
 use crate::message::{ConnId, ToClient, Xid};
 use crate::mutant::Mutant;
 use crate::prepare::{acl, answer};
@@ -13,7 +13,7 @@ use zk_api::{AclList, ErrorCode, Perms, Response, Zxid};
 impl Server {
     /// Applies a committed transaction. Events go out before its answer, and before any other answer that
     /// could show the change.
-    pub(super) fn apply(&mut self, txn: &Arc<Txn>, step: &mut Step<'_>) {
+    pub(super) fn apply(&mut self, txn: &Arc<Txn>, step: &mut ServerStep<'_>) {
         let applied = self.tree.apply(txn);
         self.sessions.apply(txn);
         step.note(Note::Applied(txn.clone()));
@@ -55,7 +55,7 @@ impl Server {
     }
 
     /// What a session had asked on a former connection is applied. Its new one may still wait to be connected, before that.
-    fn former_applied(&mut self, conn: ConnId, xid: Xid, step: &mut Step<'_>) {
+    fn former_applied(&mut self, conn: ConnId, xid: Xid, step: &mut ServerStep<'_>) {
         let Some(connection) = self.connections.get_mut(&conn) else { return };
         let before = connection.waiting.len();
         connection.waiting.retain(|waiting| *waiting != Waiting::FormerForwarded { xid });
@@ -70,7 +70,7 @@ impl Server {
         conn: ConnId,
         txn: &Txn,
         result: Result<Response, ErrorCode>,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) {
         let Some(connection) = self.connections.get_mut(&conn) else { return };
         let is_it = |xid: &Xid, zxid: &Option<Zxid>| zxid.map_or(*xid == txn.xid, |zxid| zxid == txn.zxid);

@@ -1,7 +1,7 @@
 //! Connections come and go; sessions open, move from one to another, and end.
 
 use super::lead::Place;
-use super::{Server, Step};
+use super::{Server, ServerStep};
 use crate::message::{Ask, ConnId, ConnectRequest, ConnectResponse, Password, ToServer, Xid};
 use crate::mutant::Mutant;
 use crate::server::request::Waiting;
@@ -48,7 +48,7 @@ impl Server {
         request: &ConnectRequest,
         offer: (SessionId, Password),
         address: Option<IpAddr>,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) {
         // A server that is not ready closes, and so does one that is behind what the client has seen.
         let is_behind = |server: &Server| request.last_zxid > server.shown();
@@ -71,7 +71,7 @@ impl Server {
         conn: ConnId,
         asked_ms: u32,
         (session, password): (SessionId, Password),
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) {
         let sessions = self.lead.as_ref().map_or(&self.sessions, |lead| &lead.sessions);
         if session == SessionId::NONE || sessions.find(session).is_some() {
@@ -93,7 +93,7 @@ impl Server {
     }
 
     /// Takes a session over.
-    fn attach(&mut self, conn: ConnId, request: &ConnectRequest, step: &mut Step<'_>) {
+    fn attach(&mut self, conn: ConnId, request: &ConnectRequest, step: &mut ServerStep<'_>) {
         let ConnectRequest { session, password, .. } = *request;
         // The owner's connection to this server goes before the password is looked at.
         if let Some(former) = self.owners.get(&session).copied() {
@@ -146,7 +146,7 @@ impl Server {
     }
 
     /// Closes a connection from here. What waits on it is never answered.
-    pub(super) fn close(&mut self, conn: ConnId, step: &mut Step<'_>) {
+    pub(super) fn close(&mut self, conn: ConnId, step: &mut ServerStep<'_>) {
         self.forget(conn);
         step.out.push(super::Output::Close { conn });
     }

@@ -3,7 +3,7 @@
 //! `deviates` leaves the mark, so it is asked last, where the answer makes a difference.
 
 use super::request::Waiting;
-use super::{Note, Output, RecoveryError, Server, ServerConfig, Step};
+use super::{Note, Output, RecoveryError, Server, ServerConfig, ServerStep};
 use crate::disk::{DiskOp, FileId, Files};
 use crate::log;
 use crate::message::{Ask, ConnId, ForwardedWrite, ToPeer, Xid};
@@ -208,7 +208,7 @@ fn count_again(tree: &mut DataTree, txn: &Txn) -> bool {
 
 impl Server {
     /// As [`ServerConfig::deviates`].
-    pub(super) fn deviates(&self, mutant: Mutant, step: &mut Step<'_>) -> bool {
+    pub(super) fn deviates(&self, mutant: Mutant, step: &mut ServerStep<'_>) -> bool {
         self.config.deviates(mutant, step.out)
     }
 
@@ -216,7 +216,7 @@ impl Server {
     pub(super) fn touches_otherwise(
         &self,
         mut touched: BTreeMap<SessionId, u32>,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) -> BTreeMap<SessionId, u32> {
         if self.deviates(Mutant::LearnerForgetsTouch, step) {
             let observes = matches!(self.peer.role(), zab::Role::Observing { .. });
@@ -231,7 +231,7 @@ impl Server {
         &self,
         events: &mut Vec<(ConnId, WatchedEvent)>,
         asker: Option<ConnId>,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) -> Vec<(ConnId, WatchedEvent)> {
         let Some(mutant) = self.config.zab.planted().filter(|_| !events.is_empty()) else {
             return Vec::new();
@@ -258,14 +258,14 @@ impl Server {
     pub(super) fn misses_otherwise(
         &self,
         missed: Vec<WatchedEvent>,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) -> Vec<WatchedEvent> {
         let forgets = !missed.is_empty() && self.deviates(Mutant::SetWatchesForgets, step);
         if forgets { Vec::new() } else { missed }
     }
 
     /// The zxid that a write's answer tells.
-    pub(super) fn tells_otherwise(&self, zxid: Zxid, step: &mut Step<'_>) -> Zxid {
+    pub(super) fn tells_otherwise(&self, zxid: Zxid, step: &mut ServerStep<'_>) -> Zxid {
         if self.config.zab.planted() != Some(Mutant::AnswerTellsLater) {
             return zxid;
         }
@@ -274,7 +274,7 @@ impl Server {
     }
 
     /// A client's connection is about to be gone.
-    pub(super) fn drops_otherwise(&mut self, conn: ConnId, step: &mut Step<'_>) {
+    pub(super) fn drops_otherwise(&mut self, conn: ConnId, step: &mut ServerStep<'_>) {
         if self.config.zab.planted() == Some(Mutant::LearnerExpires)
             && self.is_learning()
             && let (Some(connection), Some(link)) = (self.connections.get(&conn), self.peer.leader_link())
@@ -287,7 +287,7 @@ impl Server {
     }
 
     /// Whether a request is answered before what its session asked earlier.
-    pub(super) fn overtakes(&self, conn: ConnId, waiting: &Waiting, step: &mut Step<'_>) -> bool {
+    pub(super) fn overtakes(&self, conn: ConnId, waiting: &Waiting, step: &mut ServerStep<'_>) -> bool {
         if self.config.zab.planted() != Some(Mutant::ReadOvertakesWrite) {
             return false;
         }
@@ -297,7 +297,7 @@ impl Server {
     }
 
     /// Whether a write counts as done though its sync has only begun.
-    pub(super) fn writes_otherwise(&self, write: &Write, step: &mut Step<'_>) -> bool {
+    pub(super) fn writes_otherwise(&self, write: &Write, step: &mut ServerStep<'_>) -> bool {
         matches!(write, Write::Append(_)) && self.deviates(Mutant::LogNotSynced, step)
     }
 }

@@ -1,6 +1,6 @@
 //! The server's peer: what it wants done, and what it makes of this server.
 
-use super::{Note, Output, Server, Step, Timer};
+use super::{Note, Output, Server, ServerStep, Timer};
 use crate::disk::FileId;
 use crate::message::ToPeer;
 use crate::mutant::Mutant;
@@ -24,13 +24,13 @@ type Next = VecDeque<zab::Event>;
 
 impl Server {
     /// Tells the peer what happened, and does what it wants done.
-    pub(super) fn zab(&mut self, event: zab::Event, step: &mut Step<'_>) {
+    pub(super) fn zab(&mut self, event: zab::Event, step: &mut ServerStep<'_>) {
         let mut out = Vec::new();
         self.peer.step(event, &mut out);
         self.zab_outputs(out, step);
     }
 
-    pub(super) fn zab_outputs(&mut self, mut out: Vec<zab::Output>, step: &mut Step<'_>) {
+    pub(super) fn zab_outputs(&mut self, mut out: Vec<zab::Output>, step: &mut ServerStep<'_>) {
         let mut next = Next::new();
         loop {
             for output in out.drain(..) {
@@ -42,7 +42,7 @@ impl Server {
         self.answer_syncs(self.peer.committed(), step);
     }
 
-    fn zab_output(&mut self, output: zab::Output, next: &mut Next, step: &mut Step<'_>) {
+    fn zab_output(&mut self, output: zab::Output, next: &mut Next, step: &mut ServerStep<'_>) {
         match output {
             zab::Output::Notify { to, notification } => {
                 step.out.push(Output::Notify { to, notification });
@@ -88,7 +88,7 @@ impl Server {
     }
 
     /// The state of the leader's is on the disk, and in the place of this server's.
-    fn restore(&mut self, image: &Snapshot, step: &mut Step<'_>) {
+    fn restore(&mut self, image: &Snapshot, step: &mut ServerStep<'_>) {
         let state = snapshot::load(&image.image).expect("a leader's snapshot is whole: links do not rot");
         self.tree = self.config.restores_otherwise(&self.tree, state.tree, step.out);
         self.sessions = state.sessions;
@@ -97,7 +97,7 @@ impl Server {
     }
 
     /// Begins to serve, or stops: whoever is connected to a server that has no leader is sent away.
-    fn take_role(&mut self, role: Role, step: &mut Step<'_>) {
+    fn take_role(&mut self, role: Role, step: &mut ServerStep<'_>) {
         match role {
             Role::Leading { epoch } => self.begin_leading(epoch, step),
             Role::Following { .. } | Role::Observing { .. } => {}
@@ -116,14 +116,14 @@ impl Server {
     }
 
     /// Its peer begins once the disk has done all repairs.
-    pub(super) fn begin_when_mended(&mut self, step: &mut Step<'_>) {
+    pub(super) fn begin_when_mended(&mut self, step: &mut ServerStep<'_>) {
         if let Some(mending) = self.mending.take_if(|mending| mending.awaited.is_empty()) {
             self.zab_outputs(mending.first, step);
         }
     }
 
     /// The disk has done a `Sync` or a `Replace`.
-    pub(super) fn on_synced(&mut self, file: FileId, ticket: u64, step: &mut Step<'_>) {
+    pub(super) fn on_synced(&mut self, file: FileId, ticket: u64, step: &mut ServerStep<'_>) {
         if let Some(mending) = &mut self.mending {
             mending.awaited.remove(&ticket);
             self.begin_when_mended(step);
@@ -138,7 +138,7 @@ impl Server {
     }
 
     /// Something of the peer's happened on the network. A server that is still mending its disk is not there.
-    pub(super) fn peer_event(&mut self, event: zab::Event, step: &mut Step<'_>) {
+    pub(super) fn peer_event(&mut self, event: zab::Event, step: &mut ServerStep<'_>) {
         if self.mending.is_none() {
             self.zab(event, step);
         } else if let zab::Event::Accepted { link, .. } = event {
@@ -147,7 +147,7 @@ impl Server {
     }
 
     /// Something came from another server over a link.
-    pub(super) fn peer_said(&mut self, link: LinkId, message: ToPeer, step: &mut Step<'_>) {
+    pub(super) fn peer_said(&mut self, link: LinkId, message: ToPeer, step: &mut ServerStep<'_>) {
         match message {
             ToPeer::Zab(packet) => self.peer_event(zab::Event::Received { link, packet }, step),
             ToPeer::Ask(ask) => self.learner_asks(link, ask, step),

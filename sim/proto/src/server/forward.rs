@@ -6,7 +6,7 @@
 use super::connect::Early;
 use super::lead::Place;
 use super::request::Waiting;
-use super::{Output, Server, Step};
+use super::{Output, Server, ServerStep};
 use crate::message::{Answer, Ask, ConnId, ConnectResponse, ForwardedWrite, Password, ToClient, ToPeer, Xid};
 use crate::mutant::Mutant;
 use crate::prepare::{Caller, prepare};
@@ -22,7 +22,7 @@ impl Server {
     }
 
     /// Asks the leader. Only called while this server learns.
-    pub(super) fn ask(&mut self, ask: Ask, step: &mut Step<'_>) {
+    pub(super) fn ask(&mut self, ask: Ask, step: &mut ServerStep<'_>) {
         let link = self.peer.leader_link().expect("a learner that serves has a link");
         step.out.push(Output::SendPeer { link, message: ToPeer::Ask(ask) });
     }
@@ -33,14 +33,14 @@ impl Server {
         session: SessionId,
         xid: Xid,
         write: ForwardedWrite,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) {
         self.forwarded.insert(session, xid);
         self.ask(Ask::Write { session, xid, write }, step);
     }
 
     /// Whom this learner has heard of since it was last asked: the leader watches over all sessions.
-    pub(super) fn tell_touched(&mut self, link: LinkId, step: &mut Step<'_>) {
+    pub(super) fn tell_touched(&mut self, link: LinkId, step: &mut ServerStep<'_>) {
         if self.is_learning() && !self.touched.is_empty() {
             let touched = std::mem::take(&mut self.touched);
             let sessions = self.touches_otherwise(touched, step).into_iter().collect();
@@ -49,7 +49,7 @@ impl Server {
     }
 
     /// A learner asks something of this server, which may lead no more.
-    pub(super) fn learner_asks(&mut self, link: LinkId, ask: Ask, step: &mut Step<'_>) {
+    pub(super) fn learner_asks(&mut self, link: LinkId, ask: Ask, step: &mut ServerStep<'_>) {
         if self.lead.is_none() || !self.peer.serving_links().iter().any(|(serving, _)| *serving == link) {
             return;
         }
@@ -83,7 +83,7 @@ impl Server {
         session: SessionId,
         password: Password,
         timeout_ms: u32,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) {
         let Some(lead) = &mut self.lead else { return };
         // An identifier is only offered once.
@@ -102,7 +102,7 @@ impl Server {
         session: SessionId,
         password: Password,
         timeout_ms: u32,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) -> bool {
         let Some(lead) = &mut self.lead else { return false };
         let compares = |found: &Session| {
@@ -131,7 +131,7 @@ impl Server {
         session: SessionId,
         xid: Xid,
         write: ForwardedWrite,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) {
         let closes = matches!(write, ForwardedWrite::Request { request: Request::CloseSession, .. });
         if closes && xid == Xid(0) && self.deviates(Mutant::LearnerExpires, step) {
@@ -162,7 +162,7 @@ impl Server {
     }
 
     /// The leader answers. Whoever asked may be gone.
-    pub(super) fn leader_answers(&mut self, link: LinkId, answer: Answer, step: &mut Step<'_>) {
+    pub(super) fn leader_answers(&mut self, link: LinkId, answer: Answer, step: &mut ServerStep<'_>) {
         if !self.is_learning() || self.peer.leader_link() != Some(link) {
             return;
         }
@@ -199,7 +199,7 @@ impl Server {
     }
 
     /// The session is dead, or not the client's.
-    pub(super) fn refuse_session(&mut self, conn: ConnId, step: &mut Step<'_>) {
+    pub(super) fn refuse_session(&mut self, conn: ConnId, step: &mut ServerStep<'_>) {
         let response = ConnectResponse { timeout_ms: 0, session: SessionId::NONE, password: [0; 16] };
         step.send(conn, ToClient::Connected(response));
         self.close(conn, step);

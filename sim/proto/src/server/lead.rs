@@ -1,6 +1,6 @@
 //! What only the leader has: the tree ahead of what stands, and the watch over sessions.
 
-use super::{Server, ServerId, Step, Syncs, Timer};
+use super::{Server, ServerId, ServerStep, Syncs, Timer};
 use crate::message::{ConnId, Xid};
 use crate::sessions::{SessionTable, SessionTracker};
 use crate::tree::DataTree;
@@ -71,7 +71,7 @@ impl Lead {
 
 impl Server {
     /// The epoch is established: every session gets its full timeout, and the leader's timers begin.
-    pub(super) fn begin_leading(&mut self, epoch: u32, step: &mut Step<'_>) {
+    pub(super) fn begin_leading(&mut self, epoch: u32, step: &mut ServerStep<'_>) {
         let mut tracker = SessionTracker::new(self.config.tick_ms, step.now_ms);
         for (id, session) in self.sessions.iter() {
             tracker.track(id, self.config.grants_otherwise(session.timeout_ms, step.out));
@@ -97,7 +97,7 @@ impl Server {
         session: SessionId,
         xid: Xid,
         body: TxnBody,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) -> Option<Zxid> {
         let zxid = self.peer.next_zxid()?;
         let draft = Draft { session, xid, time_ms: step.now_ms, body };

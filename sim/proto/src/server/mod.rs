@@ -224,12 +224,12 @@ pub struct Server {
 }
 
 /// One step: when it is taken, and what it gives.
-struct Step<'a> {
+struct ServerStep<'a> {
     now_ms: i64,
     out: &'a mut Vec<Output>,
 }
 
-impl Step<'_> {
+impl ServerStep<'_> {
     fn send(&mut self, conn: ConnId, message: ToClient) {
         self.out.push(Output::Send { conn, message });
     }
@@ -291,13 +291,13 @@ impl Server {
             forwarded: BTreeMap::new(),
             config,
         };
-        server.begin_when_mended(&mut Step { now_ms, out: &mut out });
+        server.begin_when_mended(&mut ServerStep { now_ms, out: &mut out });
         Ok((server, out))
     }
 
     /// Takes what happened and adds what to do.
     pub fn step(&mut self, input: Input, out: &mut Vec<Output>) {
-        let mut step = Step { now_ms: input.now_ms, out };
+        let mut step = ServerStep { now_ms: input.now_ms, out };
         if let Some(lead) = &mut self.lead {
             if let Event::ClockSet { by_ms } = input.event {
                 lead.tracker.jumped(by_ms);

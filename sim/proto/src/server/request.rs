@@ -5,7 +5,7 @@
 
 use super::connect::{Connection, Early};
 use super::frame::{FRAME_BYTES_MAX, frame_bytes};
-use super::{Server, Step};
+use super::{Server, ServerStep};
 use crate::message::{ConnId, ConnectResponse, ForwardedWrite, ToClient, ToServer, WatchList, Xid};
 use crate::prepare::{Caller, acl, prepare, read};
 use crate::txn::TxnBody;
@@ -73,7 +73,7 @@ impl Server {
     }
 
     /// A client's later message.
-    pub(super) fn received(&mut self, conn: ConnId, message: ToServer, step: &mut Step<'_>) {
+    pub(super) fn received(&mut self, conn: ConnId, message: ToServer, step: &mut ServerStep<'_>) {
         if let Some(connection) = self.connections.get_mut(&conn).filter(|connection| connection.joining) {
             return connection.early.push(Early::Message(message));
         }
@@ -119,7 +119,7 @@ impl Server {
         xid: Xid,
         code: ErrorCode,
         takes_zxid: bool,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) {
         if let Some(connection) = self.connections.get_mut(&conn).filter(|connection| connection.joining) {
             return connection.early.push(Early::Refused { xid, code, takes_zxid });
@@ -141,7 +141,7 @@ impl Server {
     }
 
     /// Works out what a write does and proposes it; or has the leader do so.
-    fn write(&mut self, conn: ConnId, xid: Xid, request: Request, step: &mut Step<'_>) -> Waiting {
+    fn write(&mut self, conn: ConnId, xid: Xid, request: Request, step: &mut ServerStep<'_>) -> Waiting {
         let connection = self.connections.get_mut(&conn).expect("whoever writes is connected");
         let session = connection.session;
         let closes = request == Request::CloseSession;
@@ -163,7 +163,7 @@ impl Server {
     }
 
     /// Answers what can be answered on a connection, up to the first that must wait.
-    pub(super) fn drain(&mut self, conn: ConnId, step: &mut Step<'_>) {
+    pub(super) fn drain(&mut self, conn: ConnId, step: &mut ServerStep<'_>) {
         let applied = self.tree.last_zxid();
         while let Some(connection) = self.connections.get_mut(&conn) {
             if connection.waiting.front().is_none_or(|first| !first.is_due(applied)) {
@@ -184,7 +184,7 @@ impl Server {
     }
 
     /// Answers one request whose turn it is.
-    fn serve(&mut self, conn: ConnId, waiting: Waiting, step: &mut Step<'_>) {
+    fn serve(&mut self, conn: ConnId, waiting: Waiting, step: &mut ServerStep<'_>) {
         let zxid = self.shown();
         match waiting {
             Waiting::Connect { after: _, response } => step.send(conn, ToClient::Connected(response)),

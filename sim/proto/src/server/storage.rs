@@ -1,6 +1,6 @@
 //! What a server has on its disk, and what it writes there: the log, epochs, fuzzy snapshots.
 
-use super::{Output, Server, ServerConfig, Step, Timer};
+use super::{Output, Server, ServerConfig, ServerStep, Timer};
 use crate::disk::{DiskOp, FileId};
 use crate::log::{LogFiles, LogWriter};
 use crate::recovery::encode_epoch;
@@ -142,7 +142,7 @@ impl Storage {
         config: &ServerConfig,
         tree: &DataTree,
         sessions: &SessionTable,
-        step: &mut Step<'_>,
+        step: &mut ServerStep<'_>,
     ) {
         self.since_snapshot = self.since_snapshot.saturating_add(1);
         let due = config.snapshot_every != 0 && self.since_snapshot >= config.snapshot_every
@@ -157,7 +157,7 @@ impl Storage {
     }
 
     /// Writes the next piece of the snapshot.
-    fn continue_snapshot(&mut self, config: &ServerConfig, tree: &DataTree, step: &mut Step<'_>) {
+    fn continue_snapshot(&mut self, config: &ServerConfig, tree: &DataTree, step: &mut ServerStep<'_>) {
         let Some(snapshot) = &mut self.snapshot else { return };
         snapshot.step(tree, config.snapshot_step, &mut self.tickets, step.out);
         if snapshot.is_open() {
@@ -168,11 +168,11 @@ impl Storage {
 
 impl Server {
     /// A transaction was applied.
-    pub(super) fn count_for_snapshot(&mut self, step: &mut Step<'_>) {
+    pub(super) fn count_for_snapshot(&mut self, step: &mut ServerStep<'_>) {
         self.storage.applied(&self.config, &self.tree, &self.sessions, step);
     }
 
-    pub(super) fn continue_snapshot(&mut self, step: &mut Step<'_>) {
+    pub(super) fn continue_snapshot(&mut self, step: &mut ServerStep<'_>) {
         self.storage.continue_snapshot(&self.config, &self.tree, step);
     }
 }

@@ -5,7 +5,7 @@
 
 use super::lead::AskedSync;
 use super::request::Waiting;
-use super::{Output, Server, Step, Syncs};
+use super::{Output, Server, ServerStep, Syncs};
 use crate::message::{Answer, Ask, ConnId, ToPeer};
 use crate::mutant::Mutant;
 use crate::zab::message::LinkId;
@@ -13,7 +13,7 @@ use zk_api::Zxid;
 
 impl Server {
     /// A client of this server's wants to see everything: what is to be applied before it is told so, if that is known.
-    pub(super) fn begin_sync(&mut self, conn: ConnId, step: &mut Step<'_>) -> Option<Zxid> {
+    pub(super) fn begin_sync(&mut self, conn: ConnId, step: &mut ServerStep<'_>) -> Option<Zxid> {
         if self.lead.is_none() {
             if self.deviates(Mutant::SyncWithoutLeader, step) {
                 return Some(Zxid::ZERO);
@@ -31,7 +31,7 @@ impl Server {
 
     /// Takes a sync, and asks whom it has to. Gives the question that must be answered. Only called while this server
     /// leads.
-    pub(super) fn take_sync(&mut self, link: Option<LinkId>, conn: ConnId, step: &mut Step<'_>) -> u64 {
+    pub(super) fn take_sync(&mut self, link: Option<LinkId>, conn: ConnId, step: &mut ServerStep<'_>) -> u64 {
         let after = self.sync_point();
         let lead = self.lead.as_mut().expect("whoever takes a sync leads");
         let round = match self.config.syncs {
@@ -51,7 +51,7 @@ impl Server {
     }
 
     /// Asks again with each ping, as a learner that has come since was not asked.
-    pub(super) fn ask_again(&mut self, link: LinkId, step: &mut Step<'_>) {
+    pub(super) fn ask_again(&mut self, link: LinkId, step: &mut ServerStep<'_>) {
         let Some(lead) = &self.lead else { return };
         let round = lead.asked;
         if lead.syncs.iter().any(|sync| sync.round > 0) {
@@ -60,7 +60,7 @@ impl Server {
     }
 
     /// A learner says that it follows.
-    pub(super) fn follows(&mut self, link: LinkId, round: u64, step: &mut Step<'_>) {
+    pub(super) fn follows(&mut self, link: LinkId, round: u64, step: &mut ServerStep<'_>) {
         let links = self.peer.serving_links();
         let Some((_, server)) = links.iter().find(|(serving, _)| *serving == link) else { return };
         let Some(lead) = &mut self.lead else { return };
@@ -77,7 +77,7 @@ impl Server {
     }
 
     /// Answers the syncs that wait for nothing behind `committed`, of which all commits were sent.
-    pub(super) fn answer_syncs(&mut self, committed: Zxid, step: &mut Step<'_>) {
+    pub(super) fn answer_syncs(&mut self, committed: Zxid, step: &mut ServerStep<'_>) {
         let Some(lead) = self.lead.as_mut().filter(|lead| !lead.syncs.is_empty()) else { return };
         let syncs = std::mem::take(&mut lead.syncs);
         let is_due = |sync: &AskedSync| {
@@ -98,7 +98,7 @@ impl Server {
     }
 
     /// The first sync of a connection that waits to be told how far.
-    pub(super) fn may_sync(&mut self, conn: ConnId, told: Zxid, step: &mut Step<'_>) {
+    pub(super) fn may_sync(&mut self, conn: ConnId, told: Zxid, step: &mut ServerStep<'_>) {
         let Some(connection) = self.connections.get_mut(&conn) else { return };
         let syncs = connection.waiting.iter_mut().filter_map(|waiting| match waiting {
             Waiting::Sync { after, .. } => Some(after),

@@ -1,6 +1,6 @@
 //! What comes round by itself: ticks and containers, which are the leader's work.
 
-use super::{Server, Step, Timer};
+use super::{Server, ServerStep, Timer};
 use crate::message::Xid;
 use crate::prepare::close_session;
 use crate::txn::TxnBody;
@@ -15,7 +15,7 @@ impl Server {
     }
 
     /// A timer has come. Those of a leader end with its leading.
-    pub(super) fn on_timer(&mut self, timer: Timer, step: &mut Step<'_>) {
+    pub(super) fn on_timer(&mut self, timer: Timer, step: &mut ServerStep<'_>) {
         match timer {
             Timer::Sessions => {
                 let Some(lead) = &mut self.lead else { return };
@@ -37,7 +37,7 @@ impl Server {
     }
 
     /// Proposes that a session ends, if it is not about to end anyway. It ends when that is committed.
-    pub(super) fn expire(&mut self, session: SessionId, step: &mut Step<'_>) {
+    pub(super) fn expire(&mut self, session: SessionId, step: &mut ServerStep<'_>) {
         let Some(lead) = &mut self.lead else { return };
         lead.tracker.forget(session);
         if lead.sessions.find(session).is_some() {
@@ -48,7 +48,7 @@ impl Server {
     }
 
     /// Removes containers and TTL znodes whose time is up, one transaction each.
-    fn remove_expired_nodes(&mut self, step: &mut Step<'_>) {
+    fn remove_expired_nodes(&mut self, step: &mut ServerStep<'_>) {
         let Some(lead) = &self.lead else { return };
         for path in lead.ahead.expired_nodes(step.now_ms) {
             self.propose(SessionId::NONE, Xid(0), TxnBody::Delete { path }, step);

@@ -1,6 +1,6 @@
 //! Proposals, acknowledgements, commits.
 
-use super::leader::{Leader, Progress, Stage};
+use super::leader::{Leader, LeaderPhase, Progress};
 use super::message::{LinkId, Packet};
 use super::{Draft, Note, Out, Output, Peer, PeerConfig, State, Violation, Write};
 use crate::mutant::Mutant;
@@ -51,7 +51,7 @@ impl Peer {
     /// The zxid that the next proposal would get; `None` unless this peer may propose.
     pub fn next_zxid(&self) -> Option<Zxid> {
         match &self.state {
-            State::Leading(leader) if leader.stage == Stage::Broadcasting => {
+            State::Leading(leader) if leader.phase == LeaderPhase::Broadcasting => {
                 leader.next_zxid(self.history.last(), &self.config)
             }
             State::Leading(_) | State::Settling | State::Looking(_) | State::Learning(_) => None,
@@ -76,8 +76,8 @@ impl Peer {
         let leader = self.leader();
         leader.in_flight.push_back(Flight { txn: txn.clone(), acks: BTreeSet::new() });
         for (link, handler) in &mut leader.learners {
-            if handler.stage.is_forwarded() && config.is_voter(handler.peer) {
-                if handler.stage == Progress::Synchronizing
+            if handler.phase.is_forwarded() && config.is_voter(handler.peer) {
+                if handler.phase == Progress::Synchronizing
                     && config.deviates(Mutant::ProposesToAcknowledged, out)
                 {
                     continue;
@@ -118,7 +118,7 @@ impl Peer {
             let zxid = txn.zxid;
             out.push(Output::Note(Note::Committed(txn.clone())));
             for (link, handler) in &mut leader.learners {
-                if handler.stage.is_forwarded() {
+                if handler.phase.is_forwarded() {
                     let packet = if config.is_voter(handler.peer) {
                         Packet::Commit { zxid }
                     } else {

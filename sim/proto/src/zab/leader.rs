@@ -11,7 +11,7 @@ use zk_api::Zxid;
 /// A peer that has decided for itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leader {
-    pub(super) stage: Stage,
+    pub(super) phase: LeaderPhase,
     /// Its epoch, once that is chosen.
     pub(super) epoch: u32,
     /// The end of the history it begins with.
@@ -31,7 +31,7 @@ pub(super) struct Leader {
 
 /// How far a leader has come. Each waits for a quorum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Stage {
+pub(super) enum LeaderPhase {
     /// That tells which epochs it has promised.
     Gathering,
     /// For its own promise to be on disk.
@@ -48,7 +48,7 @@ pub(super) enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Handler {
     pub(super) peer: ServerId,
-    pub(super) stage: Progress,
+    pub(super) phase: Progress,
     /// The last transaction sent to it.
     pub(super) sent: Zxid,
     /// The last it has acknowledged, or has had on disk with its history. acked <= sent
@@ -96,7 +96,7 @@ impl Leader {
     /// Nothing is known yet but this peer's own promise.
     pub(super) fn new(me: ServerId, accepted_epoch: u32, initial: Zxid) -> Leader {
         Leader {
-            stage: Stage::Gathering,
+            phase: LeaderPhase::Gathering,
             epoch: 0,
             initial,
             waited: 0,
@@ -118,7 +118,7 @@ impl Leader {
 
     pub(super) fn linked(&mut self, link: LinkId, peer: ServerId) {
         let (sent, acked) = (Zxid::ZERO, Zxid::ZERO);
-        self.learners.insert(link, Handler { peer, stage: Progress::Linked, sent, acked, silent: 0 });
+        self.learners.insert(link, Handler { peer, phase: Progress::Linked, sent, acked, silent: 0 });
     }
 
     pub(super) fn unlinked(&mut self, link: LinkId) {
@@ -131,9 +131,9 @@ impl Leader {
         accepted > self.epoch
     }
 
-    /// The links whose learners are in such a stage.
+    /// The links whose learners are in such a phase.
     pub(super) fn learners_in(&self, wanted: impl Fn(Progress) -> bool) -> Vec<LinkId> {
-        self.learners.iter().filter(|(_, handler)| wanted(handler.stage)).map(|(link, _)| *link).collect()
+        self.learners.iter().filter(|(_, handler)| wanted(handler.phase)).map(|(link, _)| *link).collect()
     }
 }
 
@@ -156,9 +156,9 @@ impl Peer {
     pub(super) fn learner_said(&mut self, link: LinkId, packet: Packet, out: Out<'_>) {
         let handler = self.leader().learners.get_mut(&link).expect("the link was just seen");
         handler.silent = 0;
-        let (peer, stage) = (handler.peer, handler.stage);
+        let (peer, phase) = (handler.peer, handler.phase);
         let votes = self.config.is_voter(peer);
-        let result = match (packet, stage) {
+        let result = match (packet, phase) {
             (Packet::FollowerInfo { accepted_epoch }, Progress::Linked) => {
                 self.greeted(link, peer, accepted_epoch, out);
                 Ok(())
@@ -213,21 +213,23 @@ impl Peer {
         self.set_progress(link, Progress::Greeted);
         let config = self.config.clone();
         let leader = self.leader();
-        match leader.stage {
-            Stage::Gathering => {
+        match leader.phase {
+            LeaderPhase::Gathering => {
                 leader.told.insert(peer, accepted);
                 self.choose_epoch(out);
             }
             _ if leader.must_give_way(accepted) && !config.deviates(Mutant::DoesNotGiveWay, out) => {
                 self.leave(out);
             }
-            Stage::Promising => {}
-            Stage::Discovering | Stage::Synchronizing | Stage::Broadcasting => self.invite(link, out),
+            LeaderPhase::Promising => {}
+            LeaderPhase::Discovering | LeaderPhase::Synchronizing | LeaderPhase::Broadcasting => {
+                self.invite(link, out)
+            }
         }
     }
 
-    pub(super) fn set_progress(&mut self, link: LinkId, stage: Progress) {
-        self.leader().learners.get_mut(&link).expect("the link was just seen").stage = stage;
+    pub(super) fn set_progress(&mut self, link: LinkId, phase: Progress) {
+        self.leader().learners.get_mut(&link).expect("the link was just seen").phase = phase;
     }
 
     /// An epoch newer than all that a quorum has promised. It is on this peer's disk before anybody hears of it.
@@ -241,7 +243,7 @@ impl Peer {
         // After four thousand million elections there is no safe way on: it waits, and looks again by ticks.
         let Some(epoch) = newest.checked_add(1) else { return };
         leader.epoch = epoch;
-        leader.stage = Stage::Promising;
+        leader.phase = LeaderPhase::Promising;
         self.storage.push(Write::AcceptedEpoch(epoch));
         if self.deviates(Mutant::EpochBeforePromises, out) {
             self.storage.push(Write::CurrentEpoch(epoch));
@@ -255,8 +257,8 @@ impl Peer {
     fn invite_all(&mut self, out: Out<'_>) {
         let me = self.config.id;
         let leader = self.leader();
-        leader.stage = Stage::Discovering;
-        for link in leader.learners_in(|stage| stage == Progress::Greeted) {
+        leader.phase = LeaderPhase::Discovering;
+        for link in leader.learners_in(|phase| phase == Progress::Greeted) {
             self.invite(link, out);
         }
         self.promised(me, out);
@@ -278,13 +280,13 @@ impl Peer {
         let me = self.config.id;
         let durable = self.storage.durable();
         let leader = self.leader();
-        match (write, leader.stage) {
-            (Write::AcceptedEpoch(_), Stage::Promising) => self.invite_all(out),
-            (Write::CurrentEpoch(_), Stage::Synchronizing) => {
+        match (write, leader.phase) {
+            (Write::AcceptedEpoch(_), LeaderPhase::Promising) => self.invite_all(out),
+            (Write::CurrentEpoch(_), LeaderPhase::Synchronizing) => {
                 leader.synced.insert(me);
                 self.establish(out);
             }
-            (Write::Append(_), Stage::Broadcasting) => {
+            (Write::Append(_), LeaderPhase::Broadcasting) => {
                 leader.acknowledge(me, durable);
                 self.commit(out);
             }
@@ -312,8 +314,8 @@ impl Peer {
             let epoch = self.leader().epoch;
             out.push(Output::Send { link, packet: Packet::LeaderInfo { epoch } });
         }
-        let stage = self.leader().stage;
-        if stage >= Stage::Synchronizing {
+        let phase = self.leader().phase;
+        if phase >= LeaderPhase::Synchronizing {
             return self.synchronize(link, last, out);
         }
         let (true, Some(current_epoch)) = (self.config.is_voter(peer), current_epoch) else { return };
@@ -337,7 +339,7 @@ impl Peer {
             return;
         }
         let leader = self.leader();
-        leader.stage = Stage::Synchronizing;
+        leader.phase = LeaderPhase::Synchronizing;
         let epoch = leader.epoch;
         out.push(Output::Note(Note::Promised { epoch }));
         self.storage.push(Write::CurrentEpoch(epoch));
@@ -359,13 +361,13 @@ impl Peer {
             return Err(Violation::Ack);
         }
         let handler = leader.learners.get_mut(&link).expect("the link was just seen");
-        handler.stage = Progress::Synced;
+        handler.phase = Progress::Synced;
         let acked = handler.acked;
         if votes {
             leader.synced.insert(peer);
             leader.acknowledge(peer, acked);
         }
-        if leader.stage == Stage::Broadcasting {
+        if leader.phase == LeaderPhase::Broadcasting {
             self.let_serve(link, committed, out);
             self.commit(out);
         } else {
@@ -389,9 +391,9 @@ impl Peer {
         if !leader.synced.contains(&config.id) || !is_quorum(out) {
             return;
         }
-        leader.stage = Stage::Broadcasting;
+        leader.phase = LeaderPhase::Broadcasting;
         let (epoch, initial) = (leader.epoch, leader.initial);
-        let synced = leader.learners_in(|stage| stage == Progress::Synced);
+        let synced = leader.learners_in(|phase| phase == Progress::Synced);
         let committed = self.committed.max(initial);
         self.committed = committed;
         out.push(Output::Note(Note::Established { epoch }));
@@ -407,24 +409,25 @@ impl Peer {
     pub(super) fn tick_leader(&mut self, out: Out<'_>) {
         let config = self.config.clone();
         let leader = self.leader();
-        leader.waited += u32::from(leader.stage != Stage::Broadcasting);
+        leader.waited += u32::from(leader.phase != LeaderPhase::Broadcasting);
         let mut silent = Vec::new();
         let mut serving = BTreeSet::from([config.id]);
         for (link, handler) in &mut leader.learners {
             handler.silent += 1;
-            let serves = handler.stage == Progress::Serving;
+            let serves = handler.phase == Progress::Serving;
             let limit = if serves { config.sync_limit_ticks } else { config.init_limit_ticks };
             if handler.silent > limit {
                 silent.push(*link);
                 continue;
             }
             serving.extend(serves.then_some(handler.peer));
-            if handler.stage.is_forwarded() {
+            if handler.phase.is_forwarded() {
                 out.push(Output::Send { link: *link, packet: Packet::Ping });
             }
         }
         let in_time = leader.waited <= config.init_limit_ticks;
-        let keeps = if leader.stage == Stage::Broadcasting { config.is_quorum(&serving) } else { in_time };
+        let keeps =
+            if leader.phase == LeaderPhase::Broadcasting { config.is_quorum(&serving) } else { in_time };
         silent.into_iter().for_each(|link| self.hang(link, out));
         if keeps { self.set_tick(out) } else { self.leave(out) }
     }

@@ -1,6 +1,6 @@
 //! Transactions, histories and peers for the tests.
 
-use super::leader::{Leader, Stage};
+use super::leader::{Leader, LeaderPhase};
 use super::learner::Learner;
 use super::storage::Storage;
 use super::{History, Peer, PeerConfig, RecoveredHistory, Role, State};
@@ -42,7 +42,7 @@ pub(super) fn looking(id: u8, log: &[(u32, u32)]) -> Peer {
 pub(super) fn leading(id: u8, epoch: u32, log: &[(u32, u32)]) -> Peer {
     let mut peer = looking(id, log);
     let mut leader = Leader::new(ServerId(id), epoch, peer.history.last());
-    (leader.stage, leader.epoch) = (Stage::Broadcasting, epoch);
+    (leader.phase, leader.epoch) = (LeaderPhase::Broadcasting, epoch);
     peer.state = State::Leading(leader);
     peer.role = Role::Leading { epoch };
     deliver_all(peer)

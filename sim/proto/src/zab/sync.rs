@@ -1,6 +1,6 @@
 //! How a learner is brought to the leader's history.
 
-use super::leader::{Progress, Stage};
+use super::leader::{LeaderPhase, Progress};
 use super::message::{LinkId, Packet, Snapshot};
 use super::{Out, Output, Peer, Plan, State};
 use crate::mutant::Mutant;
@@ -9,8 +9,8 @@ use zk_api::Zxid;
 impl Peer {
     /// Sends the history to those who wait for it.
     pub(super) fn synchronize_waiting(&mut self, out: Out<'_>) {
-        for link in self.leader().learners_in(|stage| matches!(stage, Progress::Promised { .. })) {
-            if let Progress::Promised { last } = self.leader().learners[&link].stage {
+        for link in self.leader().learners_in(|phase| matches!(phase, Progress::Promised { .. })) {
+            if let Progress::Promised { last } = self.leader().learners[&link].phase {
                 self.synchronize(link, last, out);
             }
         }
@@ -20,15 +20,15 @@ impl Peer {
     /// established; a follower's is all there is, as its acknowledgement is what makes it stand.
     fn shared_history(&mut self, link: LinkId, out: Out<'_>) -> Option<Zxid> {
         let leader = self.leader();
-        let (stage, peer) = (leader.stage, leader.learners[&link].peer);
+        let (phase, peer) = (leader.phase, leader.learners[&link].peer);
         if self.config.is_voter(peer) {
-            let stands = stage == Stage::Broadcasting && self.committed < self.history.last();
+            let stands = phase == LeaderPhase::Broadcasting && self.committed < self.history.last();
             if stands && self.deviates(Mutant::SharesOnlyWhatStands, out) {
                 return Some(self.committed);
             }
             Some(self.history.last())
         } else {
-            (stage == Stage::Broadcasting).then_some(self.committed)
+            (phase == LeaderPhase::Broadcasting).then_some(self.committed)
         }
     }
 
@@ -50,7 +50,7 @@ impl Peer {
     /// The owner's state has come. What was proposed since it was asked follows it.
     pub(super) fn send_snapshot(&mut self, link: LinkId, snapshot: Snapshot, out: Out<'_>) {
         let State::Leading(leader) = &self.state else { return };
-        let Some(Progress::Imaging { last }) = leader.learners.get(&link).map(|handler| handler.stage) else {
+        let Some(Progress::Imaging { last }) = leader.learners.get(&link).map(|handler| handler.phase) else {
             return;
         };
         let from = snapshot.zxid;
@@ -71,7 +71,7 @@ impl Peer {
         let (epoch, committed) = (self.leader().epoch, self.committed);
         out.push(Output::Send { link, packet: Packet::NewLeader { epoch, committed } });
         let handler = self.leader().learners.get_mut(&link).expect("the link was just seen");
-        handler.stage = Progress::Synchronizing;
+        handler.phase = Progress::Synchronizing;
         handler.sent = up_to;
         handler.acked = up_to;
         self.proposes_again(link, up_to, out);

@@ -1,7 +1,7 @@
 //! What can be seen of a peer from outside.
 
 use super::broadcast::Flight;
-use super::leader::{Progress, Stage};
+use super::leader::{LeaderPhase, Progress};
 use super::message::{LinkId, Vote};
 use super::{History, Peer, PeerConfig, Role, State, Violation, Write};
 use crate::server::ServerId;
@@ -84,7 +84,7 @@ impl Peer {
     /// The epoch it leads, from a quorum's promises on.
     pub fn leads(&self) -> Option<u32> {
         match &self.state {
-            State::Leading(leader) if leader.stage >= Stage::Synchronizing => Some(leader.epoch),
+            State::Leading(leader) if leader.phase >= LeaderPhase::Synchronizing => Some(leader.epoch),
             State::Leading(_) | State::Settling | State::Looking(_) | State::Learning(_) => None,
         }
     }
@@ -124,7 +124,7 @@ impl Peer {
         match &self.state {
             State::Leading(leader) => {
                 let serving =
-                    leader.learners.iter().filter(|(_, handler)| handler.stage == Progress::Serving);
+                    leader.learners.iter().filter(|(_, handler)| handler.phase == Progress::Serving);
                 serving.map(|(link, handler)| (*link, handler.peer)).collect()
             }
             State::Settling | State::Looking(_) | State::Learning(_) => Vec::new(),

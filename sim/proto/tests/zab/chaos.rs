@@ -3,7 +3,7 @@
 //! A seed is replayed alone, with its last actions printed, by `ZAB_SEED=n cargo test -p zk-proto --test all zab::chaos::seed`.
 
 use crate::zab::rig::{Action, Rig};
-use crate::zab::scenes::rivals;
+use crate::zab::scenes::competing_leaders;
 use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_proto::mutant::Mutant;
@@ -68,7 +68,7 @@ fn draw(dice: &mut Dice, mutant: Option<Mutant>) -> (Rig, Weights, u64) {
     };
     let steps = 100 + dice.roll(900);
     if voters == 3 && weights.mislead > 0 && dice.roll(3) == 0 {
-        rivals(&mut rig);
+        competing_leaders(&mut rig);
     }
     (rig, weights, steps)
 }

@@ -1,7 +1,7 @@
 //! Single cases, each driven to a point where something could go wrong.
 
 use crate::zab::rig::{Action, Rig};
-use crate::zab::scenes::{between, rivals};
+use crate::zab::scenes::{between, competing_leaders};
 use zk_api::Zxid;
 use zk_cluster::peer::BarePeer;
 use zk_proto::server::ServerId;
@@ -376,7 +376,7 @@ fn a_peer_that_lost_its_leader_votes_only_when_its_writes_are_done() {
 #[test]
 fn a_promise_counts_for_one_leader_alone() {
     let mut rig = Rig::new(3, 0, |_| {});
-    rivals(&mut rig).expect("two leaders of one epoch");
+    competing_leaders(&mut rig).expect("two leaders of one epoch");
     assert_eq!(rig.peer(2).leads(), Some(1));
     rig.act(Action::Mislead { server: ServerId(1), leader: ServerId(3) });
     rig.act(Action::Written { server: ServerId(3) });

@@ -12,7 +12,7 @@ use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification, Packet, Stand, Vote};
 use zk_proto::zab::{Draft, Event, Output, Peer, PeerConfig, RecoveredHistory, Timer, invariants};
 
-pub type Link = links::Link<Inbox<Packet>>;
+pub type InboxLink = links::PeerLink<Inbox<Packet>>;
 
 /// Something that can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,7 +87,7 @@ pub enum Action {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Rig {
     pub nodes: BTreeMap<ServerId, BarePeer>,
-    pub links: BTreeMap<LinkId, Link>,
+    pub links: BTreeMap<LinkId, InboxLink>,
     pub datagrams: BTreeMap<(ServerId, ServerId), VecDeque<Notification>>,
     pub dials: BTreeSet<(ServerId, ServerId)>,
     pub cut: BTreeSet<(ServerId, ServerId)>,
@@ -251,7 +251,7 @@ impl Rig {
         }
         self.next_link += 1;
         let link = LinkId(self.next_link);
-        self.links.insert(link, Link::new(from, to));
+        self.links.insert(link, InboxLink::new(from, to));
         let mut out = self.step(to, Event::Accepted { link, from });
         out.extend(self.step(from, Event::Dialled { link, to }));
         out

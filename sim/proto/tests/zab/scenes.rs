@@ -50,7 +50,7 @@ fn looks(server: u8) -> impl Fn(&Rig) -> bool {
 
 /// Of three voters, 3 chose an epoch with 1 and lost it before it could ask for a promise; 2 chose the same one,
 /// and leads with 1's promise; 1 has lost 2 and looks for a leader.
-pub fn rivals(rig: &mut Rig) -> Option<()> {
+pub fn competing_leaders(rig: &mut Rig) -> Option<()> {
     decide(rig, 3, 3)?;
     decide(rig, 1, 3)?;
     let chosen = |rig: &Rig| rig.nodes[&ServerId(3)].writing == Some(Write::AcceptedEpoch(1));

@@ -1,7 +1,7 @@
 //! Connections: frames become events of the server.
 
 use super::{Core, MS, Nanos, Totals, steady_ms};
-use crate::link::{Link, State};
+use crate::link::{ClientLink, State};
 use crate::record::{Asks, What};
 use crate::words::{self, Millis};
 use std::collections::VecDeque;
@@ -17,10 +17,10 @@ use zk_wire::{Decoded, FourLetterWord, ServerSide};
 pub(super) struct Conn {
     /// To which server it goes.
     pub(super) server: u8,
-    pub(super) link: Arc<Link>,
+    pub(super) link: Arc<ClientLink>,
     pub(super) peer: SocketAddr,
     pub(super) wire: ServerSide,
-    pub(super) stage: Stage,
+    pub(super) phase: ConnPhase,
     /// What was asked and is not answered, in order.
     pub(super) asked: VecDeque<Asked>,
     /// Frames whose time has not come: the session is not there yet, or earlier answers are not read.
@@ -32,7 +32,7 @@ pub(super) struct Conn {
 
 /// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum ConnPhase {
     /// Its first frame has not come.
     New,
     /// The server has not said yet which session it has. As in ZooKeeper, nothing is looked at until then.
@@ -140,7 +140,14 @@ impl Session {
 
 impl Core {
     /// A connection was accepted by a server.
-    pub(crate) fn accepted(&mut self, now: Nanos, server: u8, id: ConnId, link: Arc<Link>, peer: SocketAddr) {
+    pub(crate) fn accepted(
+        &mut self,
+        now: Nanos,
+        server: u8,
+        id: ConnId,
+        link: Arc<ClientLink>,
+        peer: SocketAddr,
+    ) {
         if !self.is_up(server) {
             link.turn(State::Aborted);
             return;
@@ -152,7 +159,7 @@ impl Core {
             link,
             peer,
             wire: ServerSide::new(),
-            stage: Stage::New,
+            phase: ConnPhase::New,
             asked: VecDeque::new(),
             held: VecDeque::new(),
             fate: Fate::Well,
@@ -240,7 +247,7 @@ impl Core {
             return;
         }
         while let Some(conn) = self.conns.get_mut(&id) {
-            if conn.stage == Stage::Connecting || matches!(conn.fate, Fate::Flying | Fate::Silent) {
+            if conn.phase == ConnPhase::Connecting || matches!(conn.fate, Fate::Flying | Fate::Silent) {
                 return;
             }
             if conn.held.is_empty() {
@@ -267,33 +274,33 @@ impl Core {
         host.own.stats.received += 1;
         self.requests += 1;
         let bytes = frame.len();
-        match (conn.wire.decode(frame), conn.stage) {
+        match (conn.wire.decode(frame), conn.phase) {
             (Err(error), _) => self.drop_conn(now, id, State::Flushing, &error.to_string()),
-            (Ok(Decoded::Message(ToServer::Connect(request))), Stage::New) => {
+            (Ok(Decoded::Message(ToServer::Connect(request))), ConnPhase::New) => {
                 conn.asked.push_back(Asked::nameless(bytes, "SESS", now));
-                conn.stage = Stage::Connecting;
+                conn.phase = ConnPhase::Connecting;
                 self.moved = now;
                 host.own.stats.counts.connects += 1;
                 let address = conn.peer.ip().to_canonical();
                 if self.cluster.hosts.len() > 1 {
-                    self.watched.tells(id, request.last_zxid);
+                    self.invariants.tells(id, request.last_zxid);
                 }
-                self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
+                self.invariants.comes_from(id, Identity::new("ip", &address.to_string()));
                 self.offered += 1;
                 let session = SessionId::new(self.offered);
                 let (offer, address) = ((session, password(session)), Some(address));
                 let server = conn.server;
-                self.watched.connecting(id, server, &request, offer, steady_ms(now));
+                self.invariants.connecting(id, server, &request, offer, steady_ms(now));
                 self.next(server, Event::Connecting { conn: id, request, offer, address });
             }
-            (Ok(Decoded::Message(message)), Stage::Connected(session)) => {
+            (Ok(Decoded::Message(message)), ConnPhase::Connected(session)) => {
                 self.message(now, id, session, bytes, message);
             }
-            (Ok(Decoded::Refused { xid, op, code, takes_zxid }), Stage::Connected(session)) => {
+            (Ok(Decoded::Refused { xid, op, code, takes_zxid }), ConnPhase::Connected(session)) => {
                 self.refused(now, id, session, bytes, Refused { xid, op, code, takes_zxid });
             }
-            (Ok(Decoded::Sasl { xid }), Stage::Connected(_)) => self.no_sasl(now, id, bytes, xid),
-            (Ok(_), Stage::New | Stage::Connecting) => {
+            (Ok(Decoded::Sasl { xid }), ConnPhase::Connected(_)) => self.no_sasl(now, id, bytes, xid),
+            (Ok(_), ConnPhase::New | ConnPhase::Connecting) => {
                 self.drop_conn(now, id, State::Flushing, "no connect request");
             }
         }
@@ -310,7 +317,7 @@ impl Core {
                 self.moved = now;
                 let (theirs, number) = (*xid, self.number(session));
                 *xid = number;
-                self.watched.sent(id, session, number, request);
+                self.invariants.sent(id, session, number, request);
                 let (op, path) = (request.name(), request.path());
                 self.record.add(now, id, What::Asked(Asks { session, xid: theirs.0, op, path, bytes }));
                 Asked { bytes, xid: theirs, number, op, at: now }
@@ -321,7 +328,7 @@ impl Core {
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.asked.push_back(asked);
         }
-        self.watched.arrived(id, &message, steady_ms(now));
+        self.invariants.arrived(id, &message, steady_ms(now));
         self.happens_on(id, Event::Received { conn: id, message });
     }
 
@@ -332,8 +339,8 @@ impl Core {
             return self.unknown(now, id, bytes, xid);
         }
         let number = self.number(session);
-        self.watched.sent_unreadable(id, number, takes_zxid);
-        self.watched.refused(id, number, code, takes_zxid, steady_ms(now));
+        self.invariants.sent_unreadable(id, number, takes_zxid);
+        self.invariants.refused(id, number, code, takes_zxid, steady_ms(now));
         let (name, path) = ("unreadable", format!("op {op}").into());
         self.record.add(now, id, What::Asked(Asks { session, xid: xid.0, op: name, path, bytes }));
         if let Some(conn) = self.conns.get_mut(&id) {
@@ -385,7 +392,7 @@ impl Core {
             ToServer::SetWatches { watches, .. } => length(watches),
             ToServer::Connect(_) | ToServer::Ping => 0,
         };
-        more > 0 && self.watched.watches_of(id) + more > self.limits.watches
+        more > 0 && self.invariants.watches_of(id) + more > self.limits.watches
     }
 }
 

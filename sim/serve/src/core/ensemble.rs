@@ -5,7 +5,7 @@
 
 use super::host::note_shown;
 use super::later::{Held, Later};
-use super::{Core, Happening, MS, Nanos, steady_ms};
+use super::{AddressedEvent, Core, MS, Nanos, steady_ms};
 use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_proto::message::ToPeer;
@@ -46,9 +46,9 @@ pub(super) fn judged() -> impl Iterator<Item = &'static str> {
 impl Core {
     /// Something comes to a server. Gives it if the server takes it now: it may be cut off, or its process may stand
     /// still, or it may have hung up.
-    pub(super) fn arrives(&mut self, now: Nanos, happening: Happening) -> Option<Happening> {
-        let to = happening.to;
-        let link = match &happening.event {
+    pub(super) fn arrives(&mut self, now: Nanos, addressed: AddressedEvent) -> Option<AddressedEvent> {
+        let to = addressed.to;
+        let link = match &addressed.event {
             Event::FromPeer { link, .. }
             | Event::Unlinked { link }
             | Event::Dialled { link, .. }
@@ -58,34 +58,34 @@ impl Core {
         if link.is_some_and(|link| !self.cluster.links.has(ServerId(to), link)) {
             return None;
         }
-        let from = match &happening.event {
+        let from = match &addressed.event {
             Event::Notified { from, .. } => Some(from.0),
             Event::FromPeer { link, .. } | Event::Unlinked { link } => self.cluster.other_end(to, *link),
             _ => None,
         };
-        if let Some(from) = from.filter(|from| !happening.is_here && self.cluster.is_cut(*from, to)) {
+        if let Some(from) = from.filter(|from| !addressed.is_here && self.cluster.is_cut(*from, to)) {
             if link.is_some() {
-                self.cluster.partitions.stall(ServerId(from), ServerId(to), happening);
+                self.cluster.partitions.stall(ServerId(from), ServerId(to), addressed);
             }
             return None;
         }
         let host = self.host(to);
         host.server.as_ref()?;
         // A process that goes on finds what has waited before what comes now.
-        let is_behind = link.is_some() && !happening.is_here && !host.own.held.is_empty();
+        let is_behind = link.is_some() && !addressed.is_here && !host.own.held.is_empty();
         if host.own.paused_until.is_some() || is_behind {
-            host.own.held.push_back(Held::Happening(Happening { is_here: true, ..happening }));
+            host.own.held.push_back(Held::Event(AddressedEvent { is_here: true, ..addressed }));
             return None;
         }
-        match &happening.event {
+        match &addressed.event {
             Event::FromPeer { link, message } => {
                 let from = self.cluster.other_end(to, *link).unwrap_or(to);
-                self.watched.peer_reads(to, from, *link, message, steady_ms(now));
+                self.invariants.peer_reads(to, from, *link, message, steady_ms(now));
             }
             Event::Unlinked { link } => self.cluster.links.close(ServerId(to), *link),
             _ => {}
         }
-        Some(happening)
+        Some(addressed)
     }
 
     /// When what goes from one server to another now is there. `None` if that is at once.
@@ -116,7 +116,7 @@ impl Core {
         if let Some(to) =
             to.filter(|_| self.cluster.links.link(link).is_some_and(|link| link.to == [false; 2]))
         {
-            self.watched.peer_sends(from, link, &message);
+            self.invariants.peer_sends(from, link, &message);
             self.go(now, from, to, Event::FromPeer { link, message });
         }
     }
@@ -175,9 +175,9 @@ impl Core {
                 }
                 _ => true,
             });
-            self.cluster.partitions.retain_stalled(|happening| !is_lost(&happening.event));
+            self.cluster.partitions.retain_stalled(|addressed| !is_lost(&addressed.event));
             for host in &mut self.cluster.hosts {
-                host.own.held.retain(|held| !matches!(held, Held::Happening(held) if is_lost(&held.event)));
+                host.own.held.retain(|held| !matches!(held, Held::Event(held) if is_lost(&held.event)));
             }
             for (from, to) in [(a, b), (b, a)] {
                 if self.cluster.links.has(ServerId(to), link) {
@@ -204,14 +204,14 @@ impl Core {
         match note {
             Note::Established { epoch } => self.established(now, id, epoch),
             Note::Proposed(txn) => {
-                self.watched.proposed(id, &txn, steady_ms(now));
+                self.invariants.proposed(id, &txn, steady_ms(now));
                 self.proposed.insert(txn.zxid, txn);
             }
             Note::Committed(txn) => {
                 // Of several servers, more than one may say so.
                 if txn.zxid > self.committed || !self.is_ensemble() {
                     self.committed = self.committed.max(txn.zxid);
-                    self.watched.committed(&txn, false);
+                    self.invariants.committed(&txn, false);
                 }
             }
             Note::Promised { .. } | Note::Cut(_) | Note::Violated(_) => self.zab.is_due = true,
@@ -224,7 +224,7 @@ impl Core {
         let Some(server) = self.cluster.server(id) else { return };
         let history = server.peer().history();
         let last = history.last();
-        self.watched.established(id, epoch, last, steady_ms(now));
+        self.invariants.established(id, epoch, last, steady_ms(now));
         self.zab.is_due = true;
         // What came later is not lost because a leader of a past epoch does not know it.
         if epoch < self.epoch {
@@ -237,7 +237,7 @@ impl Core {
         for (zxid, txn) in &self.proposed {
             if *zxid > self.committed {
                 self.committed = *zxid;
-                self.watched.committed(txn, true);
+                self.invariants.committed(txn, true);
             }
         }
     }
@@ -245,7 +245,7 @@ impl Core {
     /// A server has the state of its leader in the place of its own.
     pub(super) fn restored(&mut self, id: u8, zxid: Zxid) {
         if let Some(server) = self.cluster.server(id) {
-            self.watched.started(id, zxid, server.tree());
+            self.invariants.started(id, zxid, server.tree());
         }
     }
 
@@ -275,7 +275,7 @@ impl Core {
             self.zab.ghost.forget_before(shown);
             self.zab.checked = self.zab.ghost.committed.len();
         }
-        self.watched.shown_everywhere(shown);
+        self.invariants.shown_everywhere(shown);
     }
 
     /// What Zab promises, all of it.

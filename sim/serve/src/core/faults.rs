@@ -1,6 +1,6 @@
 //! Faults strike: at once, or as the next request of their kind arrives.
 
-use super::conns::{Fate, Stage};
+use super::conns::{ConnPhase, Fate};
 use super::host::{Lag, SlowDisk};
 use super::{Core, Later, MS, Nanos};
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
@@ -246,9 +246,9 @@ impl Core {
 
     /// The sessions that have a connection, in order of their connections.
     pub(super) fn connected(&self) -> impl Iterator<Item = (SessionId, ConnId)> {
-        self.conns.iter().filter_map(|(id, conn)| match conn.stage {
-            Stage::Connected(session) if session != SessionId::NONE => Some((session, *id)),
-            Stage::Connected(_) | Stage::New | Stage::Connecting => None,
+        self.conns.iter().filter_map(|(id, conn)| match conn.phase {
+            ConnPhase::Connected(session) if session != SessionId::NONE => Some((session, *id)),
+            ConnPhase::Connected(_) | ConnPhase::New | ConnPhase::Connecting => None,
         })
     }
 
@@ -295,17 +295,17 @@ impl Core {
     /// Only a leader ends sessions; where there is none, nothing happens.
     fn expire(&mut self, now: Nanos, session: SessionId) {
         let Some((leader, _)) = self.cluster.leader() else { return };
-        self.watched.forces(Some(session));
+        self.invariants.forces(Some(session));
         self.next(leader, Event::Expire { session });
         self.run_events(now);
-        self.watched.forces(None);
+        self.invariants.forces(None);
     }
 
     /// A frame is about to be looked at: what has waited for it strikes. Gives the frame, unless it is lost or
     /// late by that.
     pub(super) fn strike_at(&mut self, now: Nanos, id: ConnId, frame: Vec<u8>) -> Option<Vec<u8>> {
         let conn = self.conns.get_mut(&id)?;
-        let (Stage::Connected(session), Fate::Well) = (conn.stage, conn.fate) else { return Some(frame) };
+        let (ConnPhase::Connected(session), Fate::Well) = (conn.phase, conn.fate) else { return Some(frame) };
         let Some(waiting) = self.armed.get_mut(&session) else { return Some(frame) };
         let owner = self.cluster.server(conn.server).and_then(|server| {
             let path = path_read(&frame)?;

@@ -1,8 +1,8 @@
 //! What happens at its time: timers, slow disks, slow links, restarts; and what waits while a process stands still.
 
-use super::{Core, Happening, MS, Nanos};
+use super::{AddressedEvent, Core, MS, Nanos};
 use crate::driver::ToCore;
-use crate::link::{Link, State};
+use crate::link::{ClientLink, State};
 use std::sync::Arc;
 use zk_proto::message::ConnId;
 use zk_proto::server::{Event, Timer};
@@ -23,9 +23,9 @@ pub(super) enum Later {
     /// Late frames are here.
     Frames { conn: ConnId, frames: Vec<Vec<u8>> },
     /// Late bytes are sent.
-    Out { conn: ConnId, link: Arc<Link>, bytes: Vec<u8> },
+    Out { conn: ConnId, link: Arc<ClientLink>, bytes: Vec<u8> },
     /// A connection ends behind its late bytes.
-    End { link: Arc<Link> },
+    End { link: Arc<ClientLink> },
     /// Requests that were under way arrive.
     Arrive { conn: ConnId },
 }
@@ -34,7 +34,7 @@ pub(super) enum Later {
 #[derive(Debug)]
 pub(super) enum Held {
     /// From other servers, or the disk.
-    Happening(Happening),
+    Event(AddressedEvent),
     /// From a connection. Its frames wait with the connection, before this.
     Message(ToCore),
 }
@@ -123,8 +123,8 @@ impl Core {
         // A crash takes what waits along.
         while let Some(held) = self.host(id).own.held.pop_front() {
             match held {
-                Held::Happening(happening) => {
-                    self.events.push_back(happening);
+                Held::Event(addressed) => {
+                    self.events.push_back(addressed);
                     self.run(now);
                 }
                 Held::Message(message) => self.take(now, message),

@@ -1,6 +1,6 @@
 //! The servers and everything that must happen in one order: their disks, their timers, their connections, what
-//! goes between them, and what is always watched. Synchronous and without sockets: time is an argument, and what
-//! is to be sent goes into [`Link`]s.
+//! goes between them, and their invariants. Synchronous and without sockets: time is an argument, and what
+//! is to be sent goes into [`ClientLink`]s.
 //!
 //! | file | what is in it |
 //! |---|---|
@@ -29,7 +29,7 @@ mod tests;
 #[cfg(test)]
 mod tests_ensemble;
 
-use crate::link::{Link, State};
+use crate::link::{ClientLink, State};
 use crate::listener::Gate;
 use crate::observer::Observer;
 use crate::record::{Record, What};
@@ -46,11 +46,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use zk_api::{SessionId, Zxid};
 use zk_cluster::cluster::Cluster;
+use zk_invariants::{Invariant, Invariants, Setup};
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::ConnId;
 use zk_proto::server::{Event, Input, Note, Output, Timer};
 use zk_proto::txn::{Txn, TxnBody};
-use zk_watched::{Invariant, Setup, Watched};
 
 /// Nanoseconds since the start, by a clock that nobody sets.
 pub(crate) type Nanos = u64;
@@ -74,7 +74,7 @@ pub(crate) struct Core {
     limits: Limits,
     tick_ms: u32,
     /// Links keep whether they are broken: what goes there is lost, though an end may not have heard of it.
-    cluster: Cluster<Machine, bool, Happening>,
+    cluster: Cluster<Machine, bool, AddressedEvent>,
     late: Late,
     /// What happens when, and in which order if at once; and to which server, whose crash undoes it.
     later: BTreeMap<(Nanos, u64), (Option<u8>, Later)>,
@@ -83,7 +83,7 @@ pub(crate) struct Core {
     armed: BTreeMap<SessionId, Vec<Armed>>,
     conns: BTreeMap<ConnId, Conn>,
     /// Connections that are silent until their clients close them, also when the server has forgotten them.
-    silent: Vec<Weak<Link>>,
+    silent: Vec<Weak<ClientLink>>,
     sessions: BTreeMap<SessionId, Session>,
     /// The last session id that was offered, by whichever server.
     offered: i64,
@@ -96,7 +96,7 @@ pub(crate) struct Core {
     /// The last that was ever committed, and the last that was ever applied.
     committed: Zxid,
     applied: Zxid,
-    watched: Watched,
+    invariants: Invariants,
     zab: ZabWatch,
     record: Record,
     observer: Option<Arc<dyn Observer>>,
@@ -105,7 +105,7 @@ pub(crate) struct Core {
     /// Requests taken, also those before the statistics were reset.
     requests: u64,
     /// What happens next to the servers, in this order.
-    events: VecDeque<Happening>,
+    events: VecDeque<AddressedEvent>,
     /// Connections whose frames are to be looked at when nothing more happens.
     look_again: VecDeque<ConnId>,
     /// Servers that are wrong: they say something else.
@@ -115,7 +115,7 @@ pub(crate) struct Core {
 
 /// Something that happens to a server.
 #[derive(Debug)]
-struct Happening {
+struct AddressedEvent {
     to: u8,
     event: Event,
     /// Whether it has come to the server's machine: what waits there has passed every cut.
@@ -126,9 +126,9 @@ impl Core {
     /// Servers with empty disks, not started yet. `wall_ms` is the time at the start.
     pub(crate) fn new(options: &Options, entrances: Vec<Entrance>, record: Record, wall_ms: i64) -> Core {
         let servers = u8::try_from(entrances.len()).expect("there are few servers");
-        let mut watched =
-            Watched::new(Setup { voters: servers, tick_ms: options.tick_ms, ..Setup::default() });
-        watched.super_user(options.super_digest.as_deref().map(Into::into));
+        let mut invariants =
+            Invariants::new(Setup { voters: servers, tick_ms: options.tick_ms, ..Setup::default() });
+        invariants.super_user(options.super_digest.as_deref().map(Into::into));
         let hosts = (0..servers)
             .zip(entrances)
             .map(|(id, (port, gate))| Machine::host(id, servers, options, port, gate, wall_ms));
@@ -150,7 +150,7 @@ impl Core {
             epoch: 0,
             committed: Zxid::ZERO,
             applied: Zxid::ZERO,
-            watched,
+            invariants,
             zab: ZabWatch::default(),
             record,
             observer: options.observer.clone(),
@@ -174,7 +174,7 @@ impl Core {
         let host = &mut self.cluster.hosts[usize::from(id)];
         match host.start(host.own.now_ms(now)) {
             Ok((server, mut out)) => {
-                self.watched.started(id, server.tree().last_zxid(), server.tree());
+                self.invariants.started(id, server.tree().last_zxid(), server.tree());
                 if server.peer().config().voters.len() > 1 {
                     self.zab.ghost.started(server.peer());
                 }
@@ -184,7 +184,7 @@ impl Core {
             }
             Err(error) => {
                 let what = format!("s{id} does not start: {error}");
-                self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what);
+                self.invariants.report.broken(Invariant::AcknowledgedWritesSurvive, what);
             }
         }
     }
@@ -213,10 +213,10 @@ impl Core {
         let Some(serves) = self.host(id).serves_anew() else { return };
         self.zab.is_due = true;
         if !serves {
-            return self.watched.stopped(id);
+            return self.invariants.stopped(id);
         }
         let Some(server) = self.cluster.server(id) else { return };
-        self.watched.serves(id, server.tree());
+        self.invariants.serves(id, server.tree());
         if self.cluster.hosts.len() > 1 {
             return;
         }
@@ -242,13 +242,13 @@ impl Core {
 
     /// Something happens to a server next.
     fn next(&mut self, to: u8, event: Event) {
-        self.events.push_back(Happening { to, event, is_here: false });
+        self.events.push_back(AddressedEvent { to, event, is_here: false });
     }
 
     /// Steps servers until nothing more happens.
     fn run_events(&mut self, now: Nanos) {
-        while let Some(happening) = self.events.pop_front() {
-            if let Some(Happening { to, event, .. }) = self.arrives(now, happening) {
+        while let Some(addressed) = self.events.pop_front() {
+            if let Some(AddressedEvent { to, event, .. }) = self.arrives(now, addressed) {
                 self.step(now, to, event);
             }
         }
@@ -258,7 +258,7 @@ impl Core {
         let host = &mut self.cluster.hosts[usize::from(id)];
         if let Event::Synced { file, ticket } = &event {
             let length = host.disk.done(*file, *ticket);
-            self.watched.synced(id, *file, length);
+            self.invariants.synced(id, *file, length);
         }
         let (now_ms, ticks) = (host.own.now_ms(now), event == Event::Timer(Timer::Sessions));
         let Some(server) = &mut host.server else { return };
@@ -268,16 +268,16 @@ impl Core {
             #[cfg(test)]
             (self.plant)(id, &mut out);
         }));
-        self.watched.report.tested(Invariant::NoPanic);
+        self.invariants.report.tested(Invariant::NoPanic);
         match stepped {
             Ok(()) => {
                 self.outputs(now, id, &mut out);
                 if ticks {
-                    self.watched.ticked(id, steady_ms(now));
+                    self.invariants.ticked(id, steady_ms(now));
                 }
             }
             Err(_) => {
-                self.watched.report.broken(Invariant::NoPanic, format!("s{id} panicked"));
+                self.invariants.report.broken(Invariant::NoPanic, format!("s{id} panicked"));
                 self.crash(now, id);
             }
         }
@@ -317,7 +317,7 @@ impl Core {
             return;
         }
         if let Some(server) = self.cluster.server(id) {
-            self.watched.applied(id, txn, server.tree());
+            self.invariants.applied(id, txn, server.tree());
         }
         if !is_first {
             return;
@@ -345,7 +345,7 @@ impl Core {
 
     fn disk_op(&mut self, now: Nanos, id: u8, op: DiskOp) {
         let host = &mut self.cluster.hosts[usize::from(id)];
-        self.watched.asked(id, &op, host.disk.length(op.file()));
+        self.invariants.asked(id, &op, host.disk.length(op.file()));
         match op.ticket() {
             Some((FileId::Log(_), _)) if host.crash_at_sync_ms.is_some() => host.own.crash_now = true,
             Some((file, ticket)) => self.disk_busy(now, id, file, ticket),
@@ -372,7 +372,7 @@ impl Core {
     pub(crate) fn crash(&mut self, now: Nanos, id: u8) {
         let name = self.name_of(id);
         let host = self.host(id);
-        // Torn and corrupt ends are the simulated world's business; here they are cut clean.
+        // Torn and corrupt ends are the simulator's business; here they are cut clean.
         if host.crash(false, &mut |_| 0).is_none() {
             return;
         }
@@ -383,7 +383,7 @@ impl Core {
         host.crash_at_sync_ms = None;
         host.own.slow_disk.busy_until = 0;
         self.record.add_server(now, name, What::Down);
-        self.events.retain(|happening| happening.to != id);
+        self.events.retain(|addressed| addressed.to != id);
         self.later.retain(|_, (of, late)| {
             let is_undone = *of == Some(id);
             if let (true, Later::End { link }) = (is_undone, late) {
@@ -391,10 +391,10 @@ impl Core {
             }
             !is_undone
         });
-        self.watched.crashed(id);
+        self.invariants.crashed(id);
         self.abort_all(now, id);
         // What the connections would have been told.
-        self.events.retain(|happening| happening.to != id);
+        self.events.retain(|addressed| addressed.to != id);
         self.break_links_of(now, id);
         self.zab.is_due = true;
     }

@@ -1,6 +1,6 @@
 //! What the server sends becomes frames; connections end.
 
-use super::conns::{Asked, Fate, Stage};
+use super::conns::{Asked, ConnPhase, Fate};
 use super::{Core, Later, Nanos};
 use crate::link::State;
 use crate::record::{Answers, What};
@@ -15,18 +15,18 @@ const LENGTH_BYTES: usize = 4;
 impl Core {
     /// The server sends something.
     pub(super) fn send(&mut self, now: Nanos, id: ConnId, message: ToClient) {
-        self.watched.answering(id, &message);
+        self.invariants.answering(id, &message);
         if let ToClient::Connected(response) = &message {
             if let Some(session) = self.sessions.get_mut(&response.session) {
                 session.timeout_ms = response.timeout_ms;
             }
             if let Some(conn) = self.conns.get_mut(&id) {
-                conn.stage = Stage::Connected(response.session);
+                conn.phase = ConnPhase::Connected(response.session);
             }
             self.look_again.push_back(id);
         }
         if self.conns.get(&id).is_some_and(|conn| conn.fate == Fate::Well) {
-            self.watched.delivered(id, &message);
+            self.invariants.delivered(id, &message);
         }
         self.put(now, id, message);
     }
@@ -111,7 +111,7 @@ impl Core {
     }
 
     /// Late bytes are on their way no more.
-    pub(super) fn out(&mut self, now: Nanos, id: ConnId, link: &crate::link::Link, bytes: &[u8]) {
+    pub(super) fn out(&mut self, now: Nanos, id: ConnId, link: &crate::link::ClientLink, bytes: &[u8]) {
         link.append(bytes);
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.slow.bytes_out = conn.slow.bytes_out.saturating_sub(bytes.len());
@@ -142,8 +142,8 @@ impl Core {
     /// Drops a connection that the server has not closed, and tells it next.
     pub(super) fn drop_conn(&mut self, now: Nanos, id: ConnId, state: State, why: &str) {
         let server = self.server_of(id);
-        if let Some(stage) = self.finish(now, id, state, why)
-            && stage != Stage::New
+        if let Some(phase) = self.finish(now, id, state, why)
+            && phase != ConnPhase::New
             && let Some(server) = server
         {
             self.next(server, Event::Dropped { conn: id });
@@ -159,7 +159,7 @@ impl Core {
     }
 
     /// Ends a connection here. Gives how far it was, if it was still there.
-    fn finish(&mut self, now: Nanos, id: ConnId, state: State, why: &str) -> Option<Stage> {
+    fn finish(&mut self, now: Nanos, id: ConnId, state: State, why: &str) -> Option<ConnPhase> {
         let conn = self.conns.remove(&id)?;
         if conn.fate == Fate::Silent {
             // Nobody is told.
@@ -169,9 +169,9 @@ impl Core {
             conn.link.turn(state);
         }
         self.record.add(now, id, What::Ended { why: why.into() });
-        self.watched.closed(id);
-        self.watched.finished(id);
-        Some(conn.stage)
+        self.invariants.closed(id);
+        self.invariants.finished(id);
+        Some(conn.phase)
     }
 }
 

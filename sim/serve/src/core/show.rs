@@ -1,6 +1,6 @@
 //! What is told of the servers: who leads, sessions, the verdict, the record.
 
-use super::conns::{Conn, Stage};
+use super::conns::{Conn, ConnPhase};
 use super::host::{Host, role};
 use super::{Core, MS, Nanos, ensemble, steady_ms};
 use crate::observer::Moment;
@@ -90,7 +90,7 @@ impl Core {
                 timeout_ms: session.timeout_ms,
                 server: conn.and_then(|conn| self.name_of(self.server_of(*conn)?)),
                 address: conn.and_then(|conn| Some(self.conns.get(conn)?.peer.to_string())),
-                watches: conn.map_or(0, |conn| self.watched.watches_of(*conn)),
+                watches: conn.map_or(0, |conn| self.invariants.watches_of(*conn)),
                 ephemerals: ephemerals.remove(id).unwrap_or_default(),
             }
         };
@@ -194,7 +194,7 @@ impl Core {
             server.sessions_left_ms().map(|(id, left_ms)| (id, status.now_ms + left_ms)).collect();
         for (kind, path, id) in server.watches().iter() {
             status.watch_count += 1;
-            let Some(Stage::Connected(session)) = self.conns.get(&id).map(|conn| conn.stage) else {
+            let Some(ConnPhase::Connected(session)) = self.conns.get(&id).map(|conn| conn.phase) else {
                 continue;
             };
             // As in ZooKeeper, those for children alone are not among those that are listed.
@@ -209,8 +209,8 @@ impl Core {
         let stats = &conn.stats;
         let now_ms = self.cluster.hosts[usize::from(conn.server)].own.now_ms(now);
         let at_ms = |at: Nanos| now_ms - steady_ms(now.saturating_sub(at));
-        let session = match conn.stage {
-            Stage::Connected(id) => Some(ConnSession {
+        let session = match conn.phase {
+            ConnPhase::Connected(id) => Some(ConnSession {
                 id,
                 last_op: stats.last_op,
                 established_ms: at_ms(stats.begun),
@@ -220,13 +220,13 @@ impl Core {
                 last_answer_ms: stats.last_at / MS,
                 latency: stats.latency.millis(),
             }),
-            Stage::New | Stage::Connecting => None,
+            ConnPhase::New | ConnPhase::Connecting => None,
         };
         let (queued, received, sent) = (conn.asked.len(), stats.received, stats.sent);
         ConnStatus { peer: conn.peer, queued, received, sent, session }
     }
 
-    /// What the always-watched invariants say so far.
+    /// What the invariants say so far.
     pub(crate) fn verdict(&mut self, now: Nanos) -> Verdict {
         // While it is down, there is no tree to be compared; it is when the server has recovered.
         let mut not_compared = Vec::new();
@@ -236,7 +236,7 @@ impl Core {
                 continue;
             };
             let is_open = |session| server.sessions().find(session).is_some();
-            self.watched.at_rest(id, server.tree(), is_open);
+            self.invariants.at_rest(id, server.tree(), is_open);
         }
         if self.is_ensemble() {
             self.check_zab();
@@ -245,7 +245,7 @@ impl Core {
         let zab: ZabJudged<'_> = (&mut judged, self.zab.checks, &self.zab.broken);
         let zab = self.is_ensemble().then_some(zab);
         let promises = self.observer.as_ref().map(|observer| observer.judge(&self.moment(now)));
-        let verdict = Verdict::new(&self.watched.report, zab, self.requests);
+        let verdict = Verdict::new(&self.invariants.report, zab, self.requests);
         Verdict { not_compared, ..verdict.with(promises) }
     }
 

@@ -164,7 +164,7 @@ fn storms(servers: u8, seeds: u64) {
         assert!(table.core.all_serve(), "{servers} servers, seed {seed}: {:?}", table.core.leadership());
         let verdict = table.core.verdict(table.now);
         assert!(verdict.held, "{servers} servers, seed {seed}: {:#?}", verdict.broken);
-        let left: Vec<_> = table.core.conns.iter().map(|(id, conn)| (id, conn.stage, conn.fate)).collect();
+        let left: Vec<_> = table.core.conns.iter().map(|(id, conn)| (id, conn.phase, conn.fate)).collect();
         assert!(left.is_empty() && table.core.sessions.is_empty(), "seed {seed}: {left:?}");
         tested += verdict.requests;
         forgotten += u64::from(table.core.zab.forgotten > Zxid::ZERO);

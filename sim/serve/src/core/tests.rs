@@ -4,7 +4,7 @@ use super::{Core, MS, Nanos};
 use crate::Options;
 use crate::driver::{Driver, ToCore};
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
-use crate::link::{Link, State, Unsent};
+use crate::link::{ClientLink, State, Unsent};
 use crate::record::Record;
 use crate::verdict::Finding;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use zk_api::{CreateMode, Data, Request, Response, SessionId, Zxid, open_acl};
+use zk_invariants::Invariant;
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ConnectRequest, Password, ToClient, ToServer, Xid};
 use zk_proto::server::{Event, Note, Output};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::zab;
-use zk_watched::Invariant;
 use zk_wire::{ClientSide, Frames, Piece};
 
 /// What changes a server's outputs before anybody sees them.
@@ -34,7 +34,7 @@ pub(super) struct Table {
 /// A client's end of a connection.
 pub(super) struct Client {
     pub(super) id: ConnId,
-    pub(super) link: Arc<Link>,
+    pub(super) link: Arc<ClientLink>,
     wire: ClientSide,
     frames: Frames,
     pub(super) session: SessionId,
@@ -75,7 +75,7 @@ impl Table {
 
     fn connection_to(&mut self, server: u8) -> Client {
         self.conns += 1;
-        let (id, link) = (ConnId(self.conns), Arc::new(Link::new(&self.core.limits)));
+        let (id, link) = (ConnId(self.conns), Arc::new(ClientLink::new(&self.core.limits)));
         self.core.accepted(self.now, server, id, link.clone(), ([127, 0, 0, 1], 1).into());
         let (wire, frames) = (ClientSide::new(), Frames::of_server(u32::MAX));
         Client {

@@ -3,9 +3,9 @@
 use super::tests::{Client, Table, create, get, set};
 use crate::fault::Fault;
 use zk_api::{CreateMode, Data, ErrorCode, Request, Response, SessionId, Zxid};
+use zk_invariants::Invariant;
 use zk_proto::message::ToClient;
 use zk_proto::server::Output;
-use zk_watched::Invariant;
 
 impl Table {
     /// Who leads.

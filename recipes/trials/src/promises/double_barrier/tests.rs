@@ -87,7 +87,7 @@ fn they_take_two_members_and_rounds_that_do_not_mix_take_two_rounds() {
         ]
         .map(|found| (found.len(), broken_by(&found).len()))
     };
-    let one = |what| Event::Says { actor: actor(0), what: Observation::note(Word::own(what), B, 1) };
+    let one = |what| Event::Observed { actor: actor(0), what: Observation::note(Word::own(what), B, 1) };
     let registers = vec![opened(0), one("arrives at"), created("/barrier/p0", 0)];
     let goes = vec![one("passes"), one("asks to leave"), deleted("/barrier/p0", 0, 0), one("has left")];
     let alone = [registers, goes].concat();
@@ -130,16 +130,16 @@ const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
 fn deletes_externally(p: u16) -> Vec<Event> {
     vec![deleted(&format!("/barrier/p{p}"), ADMIN, p)]
 }
-fn excuse(judge: impl Promise, events: &[Vec<Event>]) -> Option<Assumption> {
+fn assumption(judge: impl Promise, events: &[Vec<Event>]) -> Option<Assumption> {
     broken_by(&findings(judge, with(events))).last().expect("it breaks").1
 }
 
 #[test]
-fn who_passes_without_one_whose_znode_was_deleted_is_excused_in_that_round_alone() {
-    assert_eq!(excuse(EntersTogether::of(B), &[deletes_externally(1), passes(0)]), HIS);
-    assert_eq!(excuse(EntersTogether::of(B), &[deletes_externally(1), vec![closed(1)], passes(0)]), HIS);
+fn who_passes_without_one_whose_znode_was_deleted_is_expected_to_in_that_round_alone() {
+    assert_eq!(assumption(EntersTogether::of(B), &[deletes_externally(1), passes(0)]), HIS);
+    assert_eq!(assumption(EntersTogether::of(B), &[deletes_externally(1), vec![closed(1)], passes(0)]), HIS);
     assert_eq!(
-        excuse(EntersTogether::of(B), &[deletes_externally(1), passes(1), vec![closed(1)], passes(0)]),
+        assumption(EntersTogether::of(B), &[deletes_externally(1), passes(1), vec![closed(1)], passes(0)]),
         HIS
     );
     // It is registered anew, and counts.
@@ -147,10 +147,10 @@ fn who_passes_without_one_whose_znode_was_deleted_is_excused_in_that_round_alone
     assert_eq!(findings(EntersTogether::of(B), again), [Finding::Tested]);
     // Inside, which keeps nobody from entering; and in the round after that.
     let first = [passes(0), passes(1), deletes_externally(1), leaves(0), leaves(1), arrives(0)];
-    assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), passes(0)]), None);
+    assert_eq!(assumption(EntersTogether::of(B), &[first.concat(), passes(0)]), None);
     let first =
         [deletes_externally(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)];
-    assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), arrives(0), passes(0)]), None);
+    assert_eq!(assumption(EntersTogether::of(B), &[first.concat(), arrives(0), passes(0)]), None);
 }
 
 #[test]
@@ -159,29 +159,35 @@ fn who_lost_its_znode_and_registers_anew_is_in_the_next_round() {
         [passes(0), deletes_externally(1), leaves(0), arrives(0), vec![created("/barrier/p1", 1)]].concat();
     let found = findings(EntersTogether::of(B), with(&[missed.clone(), passes(1), passes(0)]));
     assert_eq!(found, [Finding::Tested, Finding::Tested]);
-    assert_eq!(excuse(LeavesTogether::of(B), &[missed, passes(1), passes(0), leaves(0)]), None);
+    assert_eq!(assumption(LeavesTogether::of(B), &[missed, passes(1), passes(0), leaves(0)]), None);
 }
 
 #[test]
-fn who_leaves_behind_one_whose_znode_was_deleted_is_excused_and_behind_another_is_not() {
+fn who_leaves_behind_one_whose_znode_was_deleted_is_expected_to_and_behind_another_is_not() {
     let inside = [passes(0), passes(1)].concat();
-    assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), deletes_externally(1), leaves(0)]), HIS);
-    assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), deletes_externally(0), leaves(0)]), None);
+    assert_eq!(assumption(LeavesTogether::of(B), &[inside.clone(), deletes_externally(1), leaves(0)]), HIS);
+    assert_eq!(assumption(LeavesTogether::of(B), &[inside.clone(), deletes_externally(0), leaves(0)]), None);
     let third = [vec![opened(2)], arrives(2), passes(0), passes(1), passes(2)].concat();
-    assert_eq!(excuse(LeavesTogether::of(B), &[third, deletes_externally(1), leaves(0)]), None);
+    assert_eq!(assumption(LeavesTogether::of(B), &[third, deletes_externally(1), leaves(0)]), None);
     let late = [deletes_externally(1), passes(0), leaves(0), passes(1)].concat();
     assert_eq!(broken_by(&findings(LeavesTogether::of(B), with(&[late]))), []);
-    assert_eq!(excuse(LeavesTogether::of(B), &[passes(0), deletes_externally(1), leaves(0), passes(1)]), HIS);
+    assert_eq!(
+        assumption(LeavesTogether::of(B), &[passes(0), deletes_externally(1), leaves(0), passes(1)]),
+        HIS
+    );
 }
 
 #[test]
 fn a_round_may_begin_beside_one_whose_znode_was_deleted_and_beside_no_other() {
     let next = [leaves(0), arrives(0), passes(0)].concat();
     let inside = [passes(0), passes(1)].concat();
-    assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside.clone(), deletes_externally(1), next.clone()]), HIS);
-    assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside, deletes_externally(0), next]), None);
+    assert_eq!(
+        assumption(RoundsDoNotMix::of(B), &[inside.clone(), deletes_externally(1), next.clone()]),
+        HIS
+    );
+    assert_eq!(assumption(RoundsDoNotMix::of(B), &[inside, deletes_externally(0), next]), None);
     let late = [deletes_externally(1), passes(0), passes(1)];
-    assert_eq!(excuse(RoundsDoNotMix::of(B), &late), HIS);
+    assert_eq!(assumption(RoundsDoNotMix::of(B), &late), HIS);
     // Who gathers as one that lost its znode to him comes late is in the next round.
     let counted = with(&[deletes_externally(0), passes(0), leaves(0), arrives(0), passes(1), passes(0)]);
     for found in [findings(RoundsDoNotMix::of(B), counted.clone()), findings(EntersTogether::of(B), counted)]
@@ -191,7 +197,7 @@ fn a_round_may_begin_beside_one_whose_znode_was_deleted_and_beside_no_other() {
 }
 
 #[test]
-fn who_waits_is_excused_with_one_whose_znode_was_deleted_since_it_came() {
+fn who_waits_is_expected_to_with_one_whose_znode_was_deleted_since_it_came() {
     let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
     let waits = |events: &[_]| broken_by(&resting(BarrierOpens::of(B), with(events), &rest))[0].1;
     assert_eq!(waits(&[deletes_externally(1)]), HIS);
@@ -205,12 +211,12 @@ fn who_waits_is_excused_with_one_whose_znode_was_deleted_since_it_came() {
 }
 
 #[test]
-fn what_is_no_members_excuses_all_that_comes_after_and_a_write_to_a_members_nothing() {
+fn all_is_expected_after_a_change_of_what_is_no_members_and_nothing_after_a_write_to_a_members() {
     let writes = |path: &str, owner| {
         let (path, by, mzxid) = (path.into(), session(ADMIN), zk_api::Zxid::new(1, 9));
-        Event::Is(Fact::NodeWritten { path, by, owner, data: "".into(), mzxid })
+        Event::Is(GroundTruth::NodeWritten { path, by, owner, data: "".into(), mzxid })
     };
-    let late = |change| excuse(LeavesTogether::of(B), &[vec![change], passes(0), passes(1), leaves(0)]);
+    let late = |change| assumption(LeavesTogether::of(B), &[vec![change], passes(0), passes(1), leaves(0)]);
     assert_eq!(late(writes(B, SessionId::NONE)), HIS);
     assert_eq!(late(deleted("/barrier/ready", ADMIN, NOBODY)), HIS);
     assert_eq!(late(writes("/barrier/p1", session(1))), None);
@@ -220,8 +226,8 @@ fn what_is_no_members_excuses_all_that_comes_after_and_a_write_to_a_members_noth
 /// Its session has ended; in the next one it makes its znode again.
 fn renews(p: u16) -> Vec<Event> {
     let (next, path) = (session(50 + p), zk_api::Text::from(format!("/barrier/p{p}")));
-    let made = Fact::NodeCreated { path, by: next, owner: next, czxid: zk_api::Zxid::new(1, 9) };
-    vec![closed(p), Event::Is(Fact::SessionOpened { session: next, actor: actor(p) }), Event::Is(made)]
+    let made = GroundTruth::NodeCreated { path, by: next, owner: next, czxid: zk_api::Zxid::new(1, 9) };
+    vec![closed(p), Event::Is(GroundTruth::SessionOpened { session: next, actor: actor(p) }), Event::Is(made)]
 }
 
 /// A right barrier over a client that renews its session was broken by it.

@@ -1,4 +1,4 @@
-//! What breaks the promises of queues, and what is excused.
+//! What breaks the promises of queues, and what is expected.
 
 use super::super::Undisturbed;
 use super::super::testing::*;
@@ -18,7 +18,7 @@ fn put(n: u8) -> Event {
 fn put_as(n: u8, payload: u8) -> Event {
     let (path, data) = (item(n).as_str().into(), payload.to_string().as_str().into());
     let (by, owner, mzxid) = (session(0), SessionId::NONE, Zxid::new(1, 1));
-    Event::Is(Fact::NodeWritten { path, by, owner, data, mzxid })
+    Event::Is(GroundTruth::NodeWritten { path, by, owner, data, mzxid })
 }
 fn gone(n: u8) -> Event {
     deleted(&item(n), 1, 9)
@@ -123,7 +123,7 @@ fn whoever_ends_without_asking_changes_no_order() {
 fn what_is_more_important_comes_first_if_it_was_there_when_one_asked() {
     let says = |n: u8, priority| {
         let what = crate::event::Observation::note(crate::words::PUTS, &n.to_string(), priority);
-        Event::Says { actor: actor(0), what }
+        Event::Observed { actor: actor(0), what }
     };
     let both = [says(1, 9), says(2, 3)];
     let there = [both.to_vec(), vec![put(1), put(2), asks(1), takes(1, 1), asks(1), takes(1, 2)]].concat();
@@ -157,15 +157,15 @@ fn an_order_takes_two_items_at_a_time() {
     assert_eq!(found(vec![put(1), put(2), asks(1), gone(2), takes(1, 1)]), []);
 }
 
-/// What is excused after an administrator has changed something: of the first, and of what is broken anyhow.
-fn excused(judge: impl Promise, change: Event, then: Vec<Event>, rest: &Rest) -> Vec<bool> {
+/// What is expected after an administrator has changed something: of the first, and of what is broken anyhow.
+fn which_are_expected(judge: impl Promise, change: Event, then: Vec<Event>, rest: &Rest) -> Vec<bool> {
     let mut judge = Undisturbed::of(judge).sparing(ITEMS);
     let mut found = Vec::new();
     for event in [(0..3).map(opened).collect(), vec![change], then].concat() {
         judge.see(&event, &mut found);
     }
     judge.at_rest(rest, &mut found);
-    broken_by(&found).iter().map(|(_, excuse)| excuse.is_some()).collect()
+    broken_by(&found).iter().map(|(_, is_expected)| is_expected.is_some()).collect()
 }
 
 fn claim(n: u8) -> String {
@@ -186,28 +186,39 @@ fn changes() -> [(Event, bool); 5] {
 }
 
 #[test]
-fn a_change_excuses_what_becomes_of_that_item_and_of_no_other() {
-    for (change, excuse) in changes() {
+fn what_becomes_of_an_item_after_its_change_is_expected_and_of_no_other() {
+    for (change, is_expected) in changes() {
         let twice = vec![put(1), takes(1, 1), takes(2, 1)];
-        let by = |judge, then| excused(judge, change.clone(), then, &rest(&[], &[]));
-        assert_eq!(by(TakenOnce::of(ITEMS, AtMostOnce), twice), [excuse], "{change:?}");
+        let by = |judge, then| which_are_expected(judge, change.clone(), then, &rest(&[], &[]));
+        assert_eq!(by(TakenOnce::of(ITEMS, AtMostOnce), twice), [is_expected], "{change:?}");
         let disorder = vec![put(1), put(2), asks(1), takes(1, 2), asks(1), takes(1, 1)];
-        let found = excused(TakesInOrder::of(ITEMS), change.clone(), disorder, &rest(&[], &[]));
-        assert_eq!(found, [excuse], "{change:?}");
-        let waits =
-            excused(QueueProgress::of(ITEMS), change.clone(), vec![asks(1), put(1)], &rest(&[1], &[1]));
-        assert_eq!(waits, [excuse], "{change:?}");
-        let lost =
-            excused(NothingLost::of(ITEMS, AtLeastOnce), change.clone(), vec![put(1)], &rest(&[], &[]));
-        assert_eq!(lost, [excuse], "{change:?}");
+        let found = which_are_expected(TakesInOrder::of(ITEMS), change.clone(), disorder, &rest(&[], &[]));
+        assert_eq!(found, [is_expected], "{change:?}");
+        let waits = which_are_expected(
+            QueueProgress::of(ITEMS),
+            change.clone(),
+            vec![asks(1), put(1)],
+            &rest(&[1], &[1]),
+        );
+        assert_eq!(waits, [is_expected], "{change:?}");
+        let lost = which_are_expected(
+            NothingLost::of(ITEMS, AtLeastOnce),
+            change.clone(),
+            vec![put(1)],
+            &rest(&[], &[]),
+        );
+        assert_eq!(lost, [is_expected], "{change:?}");
     }
 }
 
 #[test]
-fn one_that_waits_beside_an_item_that_was_changed_and_another_is_not_excused() {
+fn one_that_waits_beside_an_item_that_was_changed_and_another_is_not_expected() {
     let both = vec![asks(1), put(1), put(2)];
     let change = deleted(&claim(1), ADMIN, 2);
-    assert_eq!(excused(QueueProgress::of(ITEMS), change, both, &rest(&[1], &[1, 2])), [true, false]);
+    assert_eq!(
+        which_are_expected(QueueProgress::of(ITEMS), change, both, &rest(&[1], &[1, 2])),
+        [true, false]
+    );
 }
 
 #[test]
@@ -216,20 +227,20 @@ fn what_an_administrator_takes_out_does_not_use_up_what_a_death_may_cost() {
     let dies = vec![put(1), put(2), asks(1), gone(2), crashed(1)];
     let lost = |more: Vec<Event>| {
         let then = [dies.clone(), vec![deleted(&item(1), ADMIN, NOBODY)], more].concat();
-        excused(judge(), deleted(&item(9), ADMIN, NOBODY), then, &rest(&[], &[]))
+        which_are_expected(judge(), deleted(&item(9), ADMIN, NOBODY), then, &rest(&[], &[]))
     };
     assert_eq!(lost(vec![]), [true]);
     assert_eq!(lost(vec![put(3), gone(3)]), [false, false, true]);
 }
 
 #[test]
-fn a_put_that_was_none_is_excused_by_a_change_of_the_producers_own_znode() {
+fn a_put_that_was_none_is_expected_after_a_change_of_the_producers_own_znode() {
     let then = || vec![notes(0, "puts", "7"), notes(0, "has put", "7")];
     let by = |owner| {
         let (path, by, mzxid) = ("/queue/putters/x".into(), session(ADMIN), Zxid::new(1, 1));
         let data = "unlock".into();
-        let change = Event::Is(Fact::NodeWritten { path, by, owner: session(owner), data, mzxid });
-        excused(NothingLost::of(ITEMS, AtLeastOnce), change, then(), &rest(&[], &[]))
+        let change = Event::Is(GroundTruth::NodeWritten { path, by, owner: session(owner), data, mzxid });
+        which_are_expected(NothingLost::of(ITEMS, AtLeastOnce), change, then(), &rest(&[], &[]))
     };
     assert_eq!(by(0), [true]);
     assert_eq!(by(1), [false]);
@@ -238,7 +249,7 @@ fn a_put_that_was_none_is_excused_by_a_change_of_the_producers_own_znode() {
 /// A right queue over a client that renews its session was broken by it.
 #[test]
 fn what_an_ended_session_has_taken_may_be_taken_again_though_its_taker_goes_on() {
-    let renewed = |by| Event::Is(Fact::SessionOpened { session: session(by), actor: actor(1) });
+    let renewed = |by| Event::Is(GroundTruth::SessionOpened { session: session(by), actor: actor(1) });
     let found = |delivery, between: Vec<Event>| {
         let events = [vec![opened(1), opened(2), put(1), takes(1, 1)], between, vec![takes(2, 1)]].concat();
         broken_by(&findings(TakenOnce::of(ITEMS, delivery), events)).len()
@@ -254,7 +265,8 @@ fn what_an_ended_session_has_taken_may_be_taken_again_though_its_taker_goes_on()
 #[test]
 fn what_is_written_to_a_claim_is_no_item() {
     let (path, by, mzxid) = (claim(1).as_str().into(), session(ADMIN), Zxid::new(1, 1));
-    let written = Event::Is(Fact::NodeWritten { path, by, owner: session(1), data: "unlock".into(), mzxid });
+    let written =
+        Event::Is(GroundTruth::NodeWritten { path, by, owner: session(1), data: "unlock".into(), mzxid });
     let found = resting(QueueProgress::of(ITEMS), vec![opened(1), asks(1), written], &rest(&[1], &[]));
     assert_eq!(found, []);
 }

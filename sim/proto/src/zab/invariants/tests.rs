@@ -1,4 +1,4 @@
-//! Every invariant holds of a healthy ensemble, and has a broken twin that it catches under its own name.
+//! Every invariant holds of a healthy ensemble, and has a broken variant that it catches under its own name.
 
 use super::*;
 use crate::zab::ghost::OnDisk;
@@ -65,8 +65,8 @@ fn flagged(violation: Violation) -> Ensemble {
     })
 }
 
-/// The broken twins.
-fn twins() -> Vec<(&'static str, Ensemble)> {
+/// The broken variants.
+fn broken_variants() -> Vec<(&'static str, Ensemble)> {
     let vote = |epoch, leader| Some(Vote { epoch, zxid: Zxid::ZERO, leader: ServerId(leader) });
     vec![
         ("Leadership1", with(|peers, _| peers[1] = leading(2, 2, &[]))),
@@ -140,11 +140,11 @@ fn a_healthy_ensemble_keeps_every_invariant() {
 }
 
 #[test]
-fn every_invariant_catches_its_broken_twin() {
-    let twins = twins();
-    let names: Vec<&str> = twins.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ALL.map(|(name, _)| name), "each has its twin");
-    for ((name, predicate), (_, (peers, ghost))) in ALL.iter().zip(&twins) {
+fn every_invariant_catches_its_broken_variant() {
+    let broken_variants = broken_variants();
+    let names: Vec<&str> = broken_variants.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ALL.map(|(name, _)| name), "each has its broken variant");
+    for ((name, predicate), (_, (peers, ghost))) in ALL.iter().zip(&broken_variants) {
         if *name != "VotesTotallyOrdered" {
             assert!(predicate(&refs(peers), ghost).is_err(), "{name}");
             assert!(!check_all(&refs(peers), ghost).is_empty(), "{name}");

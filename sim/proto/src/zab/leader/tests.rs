@@ -147,7 +147,7 @@ fn an_epoch_behind_the_last_is_not_chosen() {
     peer.storage = crate::zab::storage::Storage::new(u32::MAX, 0, &peer.history);
     peer.lead(&mut Vec::new());
     greet(&mut peer, LINK, 0);
-    assert!(matches!(&peer.state, State::Leading(leader) if leader.stage == Stage::Gathering));
+    assert!(matches!(&peer.state, State::Leading(leader) if leader.phase == LeaderPhase::Gathering));
 }
 
 #[test]

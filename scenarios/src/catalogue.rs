@@ -1,0 +1,354 @@
+//! The trials, and what can be done with them.
+
+use crate::BadInput;
+use crate::bad_input::nearest;
+use std::process::ExitCode;
+use std::sync::Arc;
+use zk_api::ZPath;
+use zk_model::CheckConfig;
+use zk_reports::{Catalogued, CheckReport};
+use zk_trials::promise::Assumption;
+use zk_trials::promises::STANDARD;
+use zk_trials::trial::{About, Trial};
+
+/// A set of trials: the built-in ones, and any that are added.
+#[derive(Clone)]
+pub struct Catalogue {
+    trials: Vec<Arc<Trial>>,
+}
+
+impl Default for Catalogue {
+    /// The built-in catalogue.
+    fn default() -> Catalogue {
+        Catalogue { trials: zk_trials::trials() }
+    }
+}
+
+impl Catalogue {
+    /// No trials at all, not even the built-in ones.
+    pub fn empty() -> Catalogue {
+        Catalogue { trials: Vec::new() }
+    }
+
+    /// Adds a trial. Panics if its name is taken or cannot be typed, or if the trial could not be judged: it promises
+    /// nothing, its bounds have no clients, or the znodes that it sets up cannot exist.
+    #[must_use]
+    #[track_caller]
+    pub fn with(mut self, trial: impl Into<Trial>) -> Catalogue {
+        let trial = trial.into();
+        let name = trial.about.name;
+        assert!(self.trials.iter().all(|other| other.about.name != name), "two trials are called '{name}'");
+        let typable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
+        assert!(!name.is_empty() && name.chars().all(typable), "a trial cannot be called '{name}'");
+        assert!(!is_file(name), "a trial cannot be called '{name}': that stands for a file");
+        if let Some(flaw) = flaw(&trial) {
+            panic!("the trial '{name}': {flaw}");
+        }
+        self.trials.push(Arc::new(trial));
+        self
+    }
+
+    /// All of them, in the order in which they are listed.
+    pub fn trials(&self) -> &[Arc<Trial>] {
+        &self.trials
+    }
+
+    /// The trial called `name`; fails if there is none.
+    pub fn find(&self, name: &str) -> Result<Arc<Trial>, BadInput> {
+        if let Some(trial) = self.trials.iter().find(|trial| trial.about.name == name) {
+            return Ok(trial.clone());
+        }
+        if is_file(name) {
+            return Err(BadInput::new(format!("'{name}' is a scenario file; name a recipe or a variant")));
+        }
+        let hint = match nearest(name, self.trials.iter().map(|trial| trial.about.name)) {
+            Some(meant) => format!("did you mean '{meant}'?"),
+            None => "'zoocheck list' names what there is".to_string(),
+        };
+        Err(BadInput::new(format!(
+            "'{name}' is neither a recipe, a variant, nor a scenario file (*.toml); {hint}"
+        )))
+    }
+
+    /// The configuration that `zoocheck check` uses for a trial when given no options: a starting point for your own.
+    pub fn check_config(&self, name: &str) -> Result<CheckConfig, BadInput> {
+        Ok(crate::check::default_config(&self.find(name)?.about))
+    }
+
+    /// Explores a trial's model.
+    pub fn check(&self, name: &str, config: &CheckConfig) -> Result<CheckReport, BadInput> {
+        Ok(crate::check::check(name, &self.find(name)?, config, &mut |_| {}))
+    }
+
+    /// Runs the command with this process's arguments, and returns its exit status.
+    pub fn main(self) -> ExitCode {
+        crate::command::main(&self, std::env::args_os())
+    }
+}
+
+#[cfg(feature = "run")]
+mod chaos {
+    use super::{BadInput, Catalogue};
+    use crate::judge::{Effort, MAX_STATES};
+    use crate::mutate::MutateArguments;
+    use crate::run::{self, Target};
+    use std::ops::Range;
+    use zk_reports::{JudgeReport, MutateReport, ReplayReport, SweepReport};
+    use zk_simulator::Scenario;
+
+    impl Catalogue {
+        /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a starting point for your
+        /// own.
+        pub fn scenario(&self, what: &str) -> Result<Scenario, BadInput> {
+            Ok(Target::resolve(self, what, None, &[])?.scenario)
+        }
+
+        /// Runs a scenario under every one of the seeds, on all cores.
+        pub fn sweep(&self, scenario: &Scenario, seeds: Range<u64>) -> Result<SweepReport, BadInput> {
+            let target = Target::of_scenario(self, scenario)?;
+            let seeds = run::SeedRange::new(seeds.start, seeds.end)?;
+            let mut report = run::sweep(&target, &seeds, run::default_jobs())?;
+            run::explained(&target, &mut report);
+            Ok(report)
+        }
+
+        /// Judges recipes and variants with both engines, as `zoocheck judge` does, each under `seeds` seeds. An empty
+        /// `what` stands for all of them.
+        pub fn judge(&self, what: &[&str], seeds: u64) -> Result<JudgeReport, BadInput> {
+            let what: Vec<String> = what.iter().map(|what| what.to_string()).collect();
+            let effort = Effort { scenario: None, seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
+            crate::judge::judge(self, &what, &effort, &mut |_| {})
+        }
+
+        /// Mutates recipes and reports what notices, as `zoocheck mutate` does, with `seeds` seeds for each mutation.
+        pub fn mutate(&self, what: &[&str], seeds: u64) -> Result<MutateReport, BadInput> {
+            crate::mutate::mutate(self, &MutateArguments::of(what, seeds), &mut |_, _| {})
+        }
+
+        /// Runs a scenario's trial once on the live ensemble `servers`, `HOST:PORT[,HOST:PORT…]`, with the scenario's
+        /// clients, rounds and work, but without its faults: those are left to the ensemble. Blocks; must not be called
+        /// within a runtime.
+        #[cfg(feature = "live")]
+        pub fn live(
+            &self,
+            scenario: &Scenario,
+            servers: &str,
+            time_limit: std::time::Duration,
+        ) -> Result<zk_reports::LiveReport, BadInput> {
+            let (connect, clients, rounds) = (servers.into(), scenario.clients, scenario.rounds);
+            let run = run::LiveRun { connect, clients, rounds, time_limit };
+            run::live(&Target::of_scenario(self, scenario)?, &run, &mut |_| {})
+        }
+
+        /// Runs a scenario under one seed, and reports its whole trace.
+        pub fn replay(&self, scenario: &Scenario, seed: u64) -> Result<ReplayReport, BadInput> {
+            run::replay(&Target::of_scenario(self, scenario)?, seed, true, false)
+        }
+    }
+}
+
+/// Judges a trial with both engines, for a `#[test]`: panics with the report unless the trial is right in every run of
+/// its model and under `seeds` seeds.
+///
+/// ```no_run
+/// # fn my_lock() -> zoocheck::trials::trial::Trial { zoocheck::trials::lock::trials().swap_remove(0) }
+/// zoocheck::assert_right(my_lock(), 200);
+/// ```
+#[cfg(feature = "run")]
+pub fn assert_right(trial: impl Into<Trial>, seeds: u64) {
+    let report = Catalogue::empty().with(trial).judge(&[], seeds).unwrap_or_else(|bad| panic!("{bad}"));
+    assert!(report.answer == zk_reports::Answer::Held, "\n{report}");
+}
+
+/// What is wrong with a trial itself, so that a verdict would say nothing.
+fn flaw(trial: &Trial) -> Option<String> {
+    let (bounds, setup) = (trial.about.bounds, &trial.setup);
+    for (what, number) in [("clients", bounds.clients), ("rounds", bounds.rounds)] {
+        if !(1..=16).contains(&number) {
+            return Some(format!("its bounds have {number} {what}, and must have 1 to 16"));
+        }
+    }
+    let promises = trial.owed();
+    let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
+    if names.is_empty() {
+        return Some("it promises nothing, so that nothing can be judged".into());
+    }
+    if let Some(nth) = (1..names.len()).find(|nth| names[..*nth].contains(&names[*nth])) {
+        return Some(format!("it promises {} twice", names[nth]));
+    }
+    if let Some(name) = names.iter().find(|name| !name.split('-').all(is_word)) {
+        return Some(format!("it promises '{name}', which must be words such as no-waiter-stuck"));
+    }
+    if let Some(kept) = trial.keeps.iter().find(|kept| !names.contains(kept)) {
+        return Some(format!("it keeps {kept}, which is no promise of it"));
+    }
+    if let Some(name) = trial.opts_out.iter().find(|name| !STANDARD.contains(name)) {
+        return Some(format!(
+            "it opts out of {name}, which is no standard promise ({})",
+            STANDARD.join(", ")
+        ));
+    }
+    for (nth, text) in setup.iter().enumerate() {
+        let Ok(path) = ZPath::parse(text) else {
+            return Some(format!("it sets up '{text}', which is no path"));
+        };
+        if path == ZPath::root() || text.split('/').nth(1) == Some("zookeeper") {
+            return Some(format!("it sets up {text}, which is there by itself"));
+        }
+        if setup[..nth].contains(text) {
+            return Some(format!("it sets up {text} twice"));
+        }
+        let is_there = |parent: &ZPath| *parent == ZPath::root() || setup[..nth].contains(&parent.text());
+        if path.parent().is_some_and(|parent| !is_there(&parent)) {
+            return Some(format!("it sets up {text} before its parent"));
+        }
+    }
+    if let Some((path, _)) = trial.counters.iter().find(|(path, _)| !setup.contains(path)) {
+        return Some(format!("it counts the children of {path}, which it does not set up"));
+    }
+    unsuited(trial)
+}
+
+/// Whether a name has such a word in it.
+fn is_word(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// What is wrong with the scenario that it is made for.
+#[cfg(feature = "run")]
+fn unsuited(trial: &Trial) -> Option<String> {
+    crate::run::suited(zk_simulator::Scenario::default(), trial).err().map(|error| error.to_string())
+}
+
+#[cfg(not(feature = "run"))]
+fn unsuited(_: &Trial) -> Option<String> {
+    None
+}
+
+/// Whether WHAT stands for a scenario file.
+pub(crate) fn is_file(what: &str) -> bool {
+    std::path::Path::new(what).extension().is_some_and(|extension| extension == "toml")
+}
+
+/// What the catalogue says of a variant.
+pub(crate) fn catalogued(about: &About) -> Option<Catalogued> {
+    about.breaks.map(|breaks| Catalogued {
+        promise: breaks.promise.into(),
+        defect: breaks.defect.into(),
+        fault: breaks.fault.into(),
+    })
+}
+
+/// An assumption in words that follow "the assumption failed that".
+pub(crate) fn assumption(assumption: Assumption) -> &'static str {
+    match assumption {
+        Assumption::NoActionAfterSessionEnd => "nobody acts after its session has ended",
+        Assumption::NoAdministrator => "no administrator changes the recipe's znodes",
+        Assumption::SessionsKnownToLive => "everybody concerned is known to have had a live session",
+        Assumption::DiskIntact => "no disk silently loses what was durable (disk-intact)",
+        Assumption::Promised => "the recipe promises it",
+    }
+}
+
+/// What the command was called as. A path from the root of a CI machine means nothing elsewhere: its name is left.
+pub(crate) fn program() -> String {
+    let name = std::env::args_os().next().unwrap_or_else(|| "zoocheck".into());
+    let is_ci = std::env::var_os("CI").is_some_and(|is| !is.is_empty());
+    let path = std::path::Path::new(&name);
+    let name = path.file_name().filter(|_| is_ci && path.is_absolute()).unwrap_or(&name);
+    shell_word(&name.to_string_lossy())
+}
+
+/// A word as a shell reads it back.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zk_trials::event::{End, Event};
+    use zk_trials::promise::{AnyPromise, Finding, Promise, Terms};
+    use zk_trials::promises::{NoFailure, NoWaiterStuck};
+    use zk_trials::trial::Bounds;
+
+    /// Does nothing, as it says.
+    fn sound() -> Trial {
+        Trial::new("idle", |_, _, _| std::future::ready(End::Done))
+            .bounds(Bounds::clients(2))
+            .setup(["/a", "/a/b"])
+            .promises(|| first_promises(2))
+            .opts_out(&["no-failure"])
+    }
+
+    fn first_promises(most: usize) -> Vec<Box<dyn AnyPromise>> {
+        let mut all: Vec<Box<dyn AnyPromise>> =
+            vec![Box::new(NoWaiterStuck), Box::new(NoFailure), Box::new(NoWaiterStuck)];
+        all.truncate(most);
+        all
+    }
+
+    #[test]
+    fn a_trial_of_which_nothing_could_be_judged_is_not_taken() {
+        let wrong = |idle: Trial| flaw(&idle).expect("it is wrong");
+        let bounds = |clients, rounds| sound().bounds(Bounds { rounds, ..Bounds::clients(clients) });
+        assert_eq!(wrong(bounds(0, 1)), "its bounds have 0 clients, and must have 1 to 16");
+        assert_eq!(wrong(bounds(17, 1)), "its bounds have 17 clients, and must have 1 to 16");
+        assert_eq!(wrong(bounds(1, 0)), "its bounds have 0 rounds, and must have 1 to 16");
+        let promises = |most| sound().promises(move || first_promises(most));
+        assert_eq!(wrong(promises(0)), "it promises nothing, so that nothing can be judged");
+        assert_eq!(wrong(promises(3)), "it promises no-waiter-stuck twice");
+        assert_eq!(wrong(sound().keeps(&["fifo"])), "it keeps fifo, which is no promise of it");
+        let standard = STANDARD.join(", ");
+        assert_eq!(
+            wrong(sound().opts_out(&["fifo"])),
+            format!("it opts out of fifo, which is no standard promise ({standard})")
+        );
+        assert_eq!(wrong(sound().setup(["a"])), "it sets up 'a', which is no path");
+        assert_eq!(wrong(sound().setup(["/a/b"])), "it sets up /a/b before its parent");
+        assert_eq!(wrong(sound().setup(["/a", "/a"])), "it sets up /a twice");
+        for there in ["/", "/zookeeper", "/zookeeper/quota"] {
+            assert_eq!(
+                wrong(sound().setup([there])),
+                format!("it sets up {there}, which is there by itself")
+            );
+        }
+        let of_b = "it counts the children of /b, which it does not set up";
+        assert_eq!(wrong(sound().counters(&[("/b", 7)])), of_b);
+        let named = |name| wrong(sound().promises(move || vec![Box::new(Called(name))]));
+        assert_eq!(named(""), "it promises '', which must be words such as no-waiter-stuck");
+        assert_eq!(named("no one"), "it promises 'no one', which must be words such as no-waiter-stuck");
+        let none = wrong(sound().scenario(&[("clients", "0")]));
+        assert!(none.starts_with("the scenario of idle: ") && none.contains("clients"), "{none}");
+    }
+
+    /// Has this name.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    struct Called(&'static str);
+
+    impl Promise for Called {
+        fn terms(&self) -> Terms {
+            Terms::of(self.0).about("Nothing.")
+        }
+
+        fn see(&mut self, _: &Event, _: &mut Vec<Finding>) {}
+    }
+
+    #[test]
+    fn every_trial_of_the_catalogue_would_be_taken() {
+        assert_eq!(flaw(&sound()), None);
+        for trial in Catalogue::default().trials() {
+            assert_eq!(flaw(trial), None, "{}", trial.about.name);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the trial 'idle': it promises nothing")]
+    fn whoever_adds_one_is_told() {
+        let _ = Catalogue::empty().with(sound().promises(Vec::new));
+    }
+}

@@ -1,0 +1,94 @@
+//! What went from one to another, with both its times: for whoever draws a run.
+
+use crate::trace::Place;
+use std::collections::BTreeMap;
+use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
+use zk_proto::zab::message::LinkId;
+
+/// A message. Datagrams of elections are not kept: they may come twice, and belong to no link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossing {
+    /// When it was sent.
+    pub sent_ns: u64,
+    /// When it arrived, if it did.
+    pub arrived_ns: Option<u64>,
+    /// From where.
+    pub from: Place,
+    /// To where.
+    pub to: Place,
+    /// What it is.
+    pub what: Carried,
+}
+
+/// What a message is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Carried {
+    /// From a client to its server.
+    ToServer(ToServer),
+    /// From a server to its client.
+    ToClient(ToClient),
+    /// From a server to another.
+    ToPeer(ToPeer),
+}
+
+/// Which message: its number in its direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// To the server of a connection.
+    ToServer(ConnId, u64),
+    /// To its client.
+    ToClient(ConnId, u64),
+    /// To this end of a link.
+    ToPeer(LinkId, usize, u64),
+}
+
+/// The messages of a run, in the order in which they were sent.
+#[derive(Default)]
+pub struct Crossings {
+    all: Vec<Crossing>,
+    under_way: BTreeMap<Way, usize>,
+}
+
+impl Crossings {
+    /// A message is sent.
+    pub fn sent(&mut self, way: Way, crossing: Crossing) {
+        self.under_way.insert(way, self.all.len());
+        self.all.push(crossing);
+    }
+
+    /// It arrives.
+    pub fn arrived(&mut self, way: Way, now_ns: u64) {
+        if let Some(at) = self.under_way.remove(&way) {
+            self.all[at].arrived_ns = Some(now_ns);
+        }
+    }
+
+    /// All of them. Those that have not arrived were lost, or are still on their way.
+    pub fn finish(self) -> Vec<Crossing> {
+        self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_is_lost_has_no_time_of_arrival() {
+        let mut crossings = Crossings::default();
+        let ping = |sent_ns| Crossing {
+            sent_ns,
+            arrived_ns: None,
+            from: Place::Simulation,
+            to: Place::Server(0),
+            what: Carried::ToServer(ToServer::Ping),
+        };
+        let way = |number| Way::ToServer(ConnId(7), number);
+        crossings.sent(way(0), ping(1));
+        crossings.sent(way(1), ping(2));
+        crossings.arrived(way(1), 5);
+        crossings.arrived(way(1), 6);
+        let times: Vec<_> = crossings.finish().iter().map(|c| (c.sent_ns, c.arrived_ns)).collect();
+        assert_eq!(times, [(1, None), (2, Some(5))]);
+    }
+}

@@ -1,0 +1,438 @@
+//! The lives of client processes: how they begin, what their tasks ask for, and how they end.
+
+use crate::choices::Stream;
+use crate::client::SimClient;
+use crate::executor::{Polled, TaskId};
+use crate::hosted::Client;
+use crate::mailbox::{Ask, Mailbox};
+use crate::probe::SimProbe;
+use crate::process::Process;
+use crate::schedule::When;
+use crate::simulation::{MS, Phase, SimEvent, Simulation, share};
+use std::sync::Arc;
+use std::time::Duration;
+use zk_api::{Completer, CreateMode, Data, Error, ErrorCode, KeeperState, Text, ZPath, ZooKeeper, Zxid};
+use zk_invariants::Invariant;
+use zk_proto::client::{CallId, ClientConfig, ClientEvent, ClientSession, WatchId};
+use zk_proto::server::ServerId;
+use zk_trials::event::{ActorId, End, GroundTruth, Observation, Resource};
+use zk_trials::probe::{POLLS_PER_TURN, Probe};
+use zk_trials::pulse::Acting;
+use zk_trials::trial::Role;
+
+impl Simulation<'_> {
+    /// The process that makes the trial's znodes begins.
+    pub fn begin_setup(&mut self) {
+        let actor = ActorId { process: self.scenario.clients, life: 0, thread: 0 };
+        let zk = SimClient(self.begin_session(actor));
+        let paths = self.setup.clone();
+        let code = async move {
+            for path in paths {
+                let path = ZPath::parse(&path).expect("a trial's own paths are valid");
+                // The server has just started: it may not serve yet.
+                while let Err(error) = zk.create(&path, Data::NULL, CreateMode::Persistent).await {
+                    if error.code == ErrorCode::NodeExists {
+                        break;
+                    }
+                    zk.sleep(Duration::from_millis(10)).await;
+                }
+            }
+            let _ = zk.close().await;
+            Some(End::Done)
+        };
+        self.executor.spawn(actor.process, Box::pin(code));
+    }
+
+    /// The trial's znodes are there: everybody else begins.
+    fn begin_actors(&mut self) {
+        self.phase = Phase::Faults;
+        if self.script.is_some() {
+            return;
+        }
+        // All at once, or within a while.
+        let spread_ms = [1, 50, 500, 3000][self.choices.below(Stream::Swarm, 3, 4) as usize];
+        for process in 0..self.scenario.clients {
+            let after = self.choices.below(Stream::Start, process.into(), spread_ms * MS);
+            let actor = ActorId { process, life: 0, thread: 0 };
+            self.queue.push(self.now + after, SimEvent::Begin { actor });
+        }
+        for (index, fault) in self.schedule.faults.iter().enumerate() {
+            self.queue.push(self.now.max(fault.at_ms * MS), SimEvent::Fault(index));
+        }
+        self.queue.push(self.now.max(self.heal_ns()), SimEvent::Heal);
+    }
+
+    /// A life begins, with a new session.
+    pub fn begin_life(&mut self, actor: ActorId) {
+        self.processes[usize::from(actor.process)].comes_back = false;
+        if let Some(programs) = self.trial.programs() {
+            return self.begin_program(actor, &programs);
+        }
+        let mailbox = self.begin_session(actor);
+        self.begin_actor(actor.process, mailbox);
+    }
+
+    /// The code of a life begins.
+    pub fn begin_actor(&mut self, process: u16, mailbox: Arc<Mailbox>) {
+        let Process { actor, rounds_left: rounds, .. } = self.processes[usize::from(process)];
+        let role = Role { me: actor, clients: self.scenario.clients, rounds, effects: self.effects };
+        let (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>) =
+            (Arc::new(SimClient(mailbox.clone())), Arc::new(SimProbe(mailbox)));
+        let code = self.trial.clone().actor(zk, probe, role);
+        self.executor.spawn(actor.process, Box::pin(async move { Some(code.await) }));
+    }
+
+    pub fn begin_session(&mut self, actor: ActorId) -> Arc<Mailbox> {
+        let servers = self.servers_of(actor.process);
+        let mailbox = self.begin_process(actor);
+        self.connect(actor.process, servers);
+        mailbox
+    }
+
+    /// A life begins, and has no client yet.
+    pub fn begin_process(&mut self, actor: ActorId) -> Arc<Mailbox> {
+        let mailbox = Arc::new(Mailbox::new(actor, self.swarm.guids));
+        let process = &mut self.processes[usize::from(actor.process)];
+        process.actor = actor;
+        process.mailbox = mailbox.clone();
+        process.finished = None;
+        process.next_call = 0;
+        mailbox
+    }
+
+    fn connect(&mut self, process: u16, servers: Vec<ServerId>) {
+        let timeout_ms = self.scenario.session_timeout_ms;
+        let client = ClientSession::new(ClientConfig { servers, timeout_ms });
+        self.processes[usize::from(process)].client = Some(Client::Session(Box::new(client)));
+        self.client_event(process, ClientEvent::Start);
+    }
+
+    /// A client was told that its session has expired: where it is one that opens another by itself, it soon does. A program
+    /// has its own client.
+    pub fn is_to_renew(&mut self, actor: ActorId) {
+        if self.trial.renews_session && self.trial.programs().is_none() && !self.follows_a_script() {
+            let after = self.choices.below(Stream::Connect, actor.process.into(), 200 * MS);
+            self.queue.push(self.now + after, SimEvent::Renew { actor });
+        }
+    }
+
+    /// A client asks for another session, for the code that runs. What is asked of it meanwhile fails.
+    pub fn renew(&mut self, actor: ActorId) {
+        let process = &mut self.processes[usize::from(actor.process)];
+        let is_over = |client: &Client| client.state() == KeeperState::Expired;
+        if process.is(actor) && process.client.as_ref().is_some_and(is_over) {
+            process.renews = true;
+            process.timers = process.timers.map(|count| count + 1);
+            process.watches.clear();
+            let servers = self.servers_of(actor.process);
+            self.connect(actor.process, servers);
+        }
+    }
+
+    /// What happens next is given, as in a model, and not left to chance.
+    fn follows_a_script(&self) -> bool {
+        self.scenario.run.as_ref().is_some_and(|one| one.script.is_some())
+    }
+
+    /// The servers that a process connects to, in the order in which it tries them.
+    pub fn servers_of(&mut self, process: u16) -> Vec<ServerId> {
+        if self.scenario.lag() > 0 {
+            return self.scenario.own_observers(process).map(ServerId).collect();
+        }
+        let mut servers: Vec<ServerId> = (0..self.scenario.machines()).map(ServerId).collect();
+        for last in (1..servers.len()).rev() {
+            let other = self.choices.below(Stream::Servers, process.into(), last as u64 + 1);
+            servers.swap(last, other as usize);
+        }
+        // About so many know only one, and can go nowhere else.
+        let (alone, clients) = (self.scenario.one_server_clients.into(), self.scenario.clients.into());
+        if alone > 0 && process < self.scenario.clients {
+            let one = self.choices.below(Stream::Servers, 1 << 16 | u64::from(process), clients) < alone;
+            servers.truncate(if one { 1 } else { servers.len() });
+        }
+        servers
+    }
+
+    /// Runs ready tasks until all wait.
+    pub fn run_tasks(&mut self) {
+        let mut polls = 0;
+        let mut last = None;
+        while let Some((task, process)) = self.next_task() {
+            if last != Some(process) {
+                last = Some(process);
+                self.processes[usize::from(process)].mailbox.begin_turn();
+            }
+            polls += 1;
+            if polls > POLLS_PER_TURN {
+                self.spun(process);
+            } else {
+                self.run_task(task, process);
+            }
+            if self.over {
+                return;
+            }
+        }
+        self.invariants.report.tested(Invariant::NoSpin);
+        self.processes.iter_mut().for_each(|process| process.learns_loss = false);
+        if let Some(process) = last {
+            self.purge_watches(process);
+        }
+    }
+
+    fn run_task(&mut self, task: TaskId, process: u16) {
+        self.invariants.report.tested(Invariant::NoPanic);
+        let former = self.pulse.acts(Acting::Task(process));
+        let polled = self.executor.poll(task);
+        self.pulse.acts(former);
+        self.serve(process);
+        match polled {
+            Polled::Waits | Polled::Ended(None) => {}
+            Polled::Ended(Some(end)) => self.finished(process, end),
+            Polled::Panicked(what) => {
+                let actor = self.processes[usize::from(process)].actor;
+                self.invariants.report.broken(Invariant::NoPanic, format!("{actor} panicked: {what}"));
+                self.tell_broken();
+                self.crash_process(process);
+            }
+            Polled::Spun => self.spun(process),
+        }
+    }
+
+    fn spun(&mut self, process: u16) {
+        let actor = self.processes[usize::from(process)].actor;
+        self.invariants.report.broken(Invariant::NoSpin, format!("{actor} does not end its turn"));
+        self.tell_broken();
+        self.crash_process(process);
+    }
+
+    /// Serves what the process's tasks have asked for, in the order in which they did.
+    fn serve(&mut self, process: u16) {
+        let mut asks = Vec::new();
+        self.processes[usize::from(process)].mailbox.take(&mut asks);
+        for ask in asks {
+            self.serve_one(process, ask);
+        }
+    }
+
+    pub fn serve_one(&mut self, process: u16, ask: Ask) {
+        let p = &mut self.processes[usize::from(process)];
+        let actor = p.actor;
+        match ask {
+            Ask::Submit { request, completer } if p.renews => {
+                let (code, tried, path) = (ErrorCode::SessionExpired, request.name(), request.path());
+                completer.complete(Err(Error { code, tried, path }));
+            }
+            Ask::Submit { request, completer } => {
+                let call = p.next_call;
+                p.next_call += 1;
+                p.calls.insert(call, (request.clone(), p.polling.ask(), completer));
+                self.client_event(process, ClientEvent::Submit { call: CallId(call), request });
+            }
+            Ask::Sleep { duration, completer } => {
+                let ns = u64::try_from(duration.min(Duration::from_secs(1 << 30)).as_nanos());
+                let after = p.clock.real_ns(ns.expect("thirty years are not too many nanoseconds"));
+                self.wake_after(actor, after, true, completer);
+            }
+            Ask::Point { completer } => {
+                let [_, most] = self.swarm.latency_ns;
+                let after = self.choices.below(Stream::Point, process.into(), most.max(1));
+                self.wake_after(actor, after, false, completer);
+            }
+            Ask::Work { completer } => {
+                let after = self.work(process);
+                if self.is_holding(actor) {
+                    // Before work that is over at once.
+                    self.aimed_at(actor, When::NextWork);
+                }
+                self.wake_after(actor, after, false, completer);
+            }
+            Ask::Write { completer, .. } if !self.effects => {
+                completer.complete(true);
+            }
+            Ask::Write { thread, resource, token, completer } => {
+                self.write(actor.of_thread(thread), resource, token, completer);
+            }
+            Ask::Observe { thread, what } => {
+                p.polling.tells(&what);
+                self.observed(actor.of_thread(thread), what);
+            }
+            Ask::Spawn(task) => {
+                let code = async move {
+                    task.await;
+                    None
+                };
+                self.executor.spawn(process, Box::pin(code));
+            }
+        }
+    }
+
+    fn wake_after(&mut self, actor: ActorId, after_ns: u64, sleeps: bool, completer: Completer<()>) {
+        let at_ns = self.now.saturating_add(after_ns);
+        self.queue.push(at_ns, SimEvent::Wake { actor, after_ns, sleeps, completer });
+    }
+
+    /// How long a piece of work takes: mostly short, at times longer than a session lives in silence.
+    fn work(&mut self, process: u16) -> u64 {
+        let [least, most] = self.swarm.work_ns;
+        let x = self.choices.below(Stream::Work, process.into(), 1 << 16);
+        // Some is over at once, so that a release meets those who are just about to look.
+        if self.choices.below(Stream::Work, process.into(), 4) < self.swarm.quick_work {
+            return least;
+        }
+        let spread = if self.phase == Phase::Healed { (most - least) / 4 } else { most - least };
+        least + share(spread, x, self.swarm.work_power)
+    }
+
+    /// A write to the outside resource sets out. Mostly it arrives soon, at times after the session is dead.
+    fn write(&mut self, actor: ActorId, resource: Resource, token: Option<Zxid>, completer: Completer<bool>) {
+        let after = self.travel(actor.process);
+        if after > self.granted_timeout_ns() {
+            self.once("write travelled for longer than a session timeout");
+        }
+        let event = SimEvent::WriteArrives { actor, resource, token, completer };
+        self.queue.push(self.now + after, event);
+    }
+
+    fn travel(&mut self, process: u16) -> u64 {
+        let long = self.choices.below(Stream::Write, process.into(), 64) < self.swarm.long_writes;
+        let x = self.choices.below(Stream::Write, process.into(), 1 << 16);
+        if long && self.phase == Phase::Faults {
+            return share(2 * self.granted_timeout_ns(), x, 1);
+        }
+        share(self.swarm.latency_ns[1], x, self.swarm.latency_power)
+    }
+
+    /// A write reaches the resource, whether or not its writer still lives.
+    pub fn write_arrives(
+        &mut self,
+        actor: ActorId,
+        resource: Resource,
+        token: Option<Zxid>,
+        completer: Completer<bool>,
+    ) {
+        let accepted = self.outside.write(resource, token);
+        let process = &self.processes[usize::from(actor.process)];
+        if !process.is(actor) {
+            self.once("write arrived after its writer's death");
+        } else if process.client.as_ref().is_some_and(|client| !self.knowledge.is_open(client.session())) {
+            self.once("write arrived after its writer's session had ended");
+        }
+        self.establish(GroundTruth::Wrote { resource, actor, token, accepted });
+        let x = self.choices.below(Stream::Write, actor.process.into(), 1 << 16);
+        let after = share(self.swarm.latency_ns[1], x, self.swarm.latency_power);
+        self.queue.push(self.now + after, SimEvent::WriteAnswered { actor, accepted, completer });
+    }
+
+    fn observed(&mut self, actor: ActorId, what: Observation) {
+        match &what {
+            Observation::Granted { lock: what, .. }
+            | Observation::Shares { lock: what, .. }
+            | Observation::Enters { lock: what }
+            | Observation::Begins { about: what, .. } => {
+                // Once for each grant, though most are told twice.
+                if !self.is_holding(actor) {
+                    self.aimed_at(actor.main(), When::NextGrant);
+                }
+                self.knowledge.holds(actor, what.clone());
+            }
+            Observation::Leaves { lock: what } | Observation::Ends { about: what, .. } => {
+                self.knowledge.left(actor, what);
+                // Each thread goes through all the rounds.
+                if actor.thread == 0 {
+                    let process = &mut self.processes[usize::from(actor.process)];
+                    process.rounds_left = process.rounds_left.saturating_sub(1);
+                }
+            }
+            Observation::Released { lock } => self.knowledge.left(actor, lock),
+            Observation::Attempts { .. } | Observation::GivesUp { .. } | Observation::Notes { .. } => {}
+        }
+        self.says(actor, what);
+    }
+
+    /// The main task of a life has ended.
+    pub fn finished(&mut self, process: u16, end: End) {
+        if self.phase == Phase::Setup {
+            self.begin_actors();
+            self.processes[usize::from(process)].finished = Some(end);
+            return;
+        }
+        let p = &mut self.processes[usize::from(process)];
+        p.finished = Some(end);
+        let actor = p.actor;
+        self.establish(GroundTruth::Finished { actor, end });
+        match end {
+            End::Done | End::Failed => {}
+            End::SessionLost => {
+                self.end_life(process);
+                let after = self.choices.below(Stream::Point, process.into(), 200 * MS);
+                self.come_back(process, after);
+            }
+        }
+    }
+
+    /// The process crashes; its session lives on until it expires.
+    pub fn crash_process(&mut self, process: u16) {
+        let actor = self.processes[usize::from(process)].actor;
+        self.end_life(process);
+        self.establish(GroundTruth::Crashed { actor });
+    }
+
+    /// Tasks, session and connections of a life are gone.
+    fn end_life(&mut self, process: u16) {
+        for conn in self.network.of_process(process) {
+            self.close_by_client(conn);
+        }
+        let actor = self.processes[usize::from(process)].actor;
+        self.knowledge.ended(actor);
+        self.processes[usize::from(process)].end_life();
+        self.executor.kill(process);
+    }
+
+    /// The run is over: all tasks end here, and nobody serves what they still ask for.
+    pub fn end(&mut self) {
+        for process in 0..=self.scenario.clients {
+            self.processes[usize::from(process)].end_life();
+            self.executor.kill(process);
+        }
+    }
+
+    /// The process begins another life after a while, if there is anything left to do.
+    pub fn come_back(&mut self, process: u16, after_ns: u64) {
+        let p = &self.processes[usize::from(process)];
+        let Some(life) = p.actor.life.checked_add(1) else { return };
+        // Whoever follows a script begins again when the script says so.
+        let actor = ActorId { life, ..p.actor };
+        if p.rounds_left > 0 && !self.follows_a_script() {
+            self.processes[usize::from(process)].comes_back = true;
+            self.queue.push(self.now + after_ns, SimEvent::Begin { actor });
+        }
+    }
+
+    /// Purges the watches that nobody waits for any more.
+    fn purge_watches(&mut self, process: u16) {
+        let p = &self.processes[usize::from(process)];
+        if p.watches.values().all(|completer| !completer.is_abandoned()) {
+            return;
+        }
+        let abandoned: Vec<WatchId> =
+            p.watches.iter().filter(|(_, c)| c.is_abandoned()).map(|(id, _)| *id).collect();
+        for watch in abandoned {
+            self.processes[usize::from(process)].watches.remove(&watch);
+            self.client_event(process, ClientEvent::Abandon { watch });
+        }
+    }
+
+    /// The locks' znodes that make a case interesting: whether an actor holds anything.
+    pub fn is_holding(&self, actor: ActorId) -> bool {
+        self.knowledge.is_holding(actor)
+    }
+
+    /// The trial's own paths, as the rest needs them.
+    pub fn is_below_setup(&self, path: &str) -> bool {
+        let below = |own: &Text| {
+            path.strip_prefix(&**own).is_some_and(|rest| rest.starts_with('/'))
+                || (&**own == "/" && path != "/")
+        };
+        self.setup.iter().any(below) && !self.setup.iter().any(|own| **own == *path)
+    }
+}

@@ -1,0 +1,223 @@
+//! What the tasks of a client process ask of the simulator, and what they may look at.
+
+use crate::client::Spin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use zk_api::{Completer, Error, KeeperState, Pending, Request, Response, SessionId, Text, Watch, Zxid};
+use zk_trials::event::{ActorId, Observation, Resource};
+use zk_trials::probe::{ASKS_PER_TURN, Task};
+
+/// Fills the slot of a call.
+pub type CallCompleter = Completer<Result<(Response, Option<Watch>), Error>>;
+
+/// Something a task asks for.
+pub enum Ask {
+    Submit { request: Request, completer: CallCompleter },
+    Sleep { duration: Duration, completer: Completer<()> },
+    Point { completer: Completer<()> },
+    Work { completer: Completer<()> },
+    Write { thread: u8, resource: Resource, token: Option<Zxid>, completer: Completer<bool> },
+    Observe { thread: u8, what: Observation },
+    Spawn(Task),
+}
+
+/// One life of a client process as seen from inside. Locked for moments only, and by one thread.
+pub struct Mailbox {
+    actor: ActorId,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    asks: Vec<Ask>,
+    asked_this_turn: u32,
+    seen: Seen,
+    waiting_for_state: Vec<Completer<KeeperState>>,
+    guids: u32,
+    guid_order: GuidOrder,
+    dead: bool,
+}
+
+/// What a task may look at.
+#[derive(Clone, Copy)]
+pub struct Seen {
+    pub session: SessionId,
+    pub state: KeeperState,
+}
+
+impl Mailbox {
+    /// The mailbox of a life that begins.
+    pub fn new(actor: ActorId, guid_order: GuidOrder) -> Mailbox {
+        Mailbox {
+            actor,
+            inner: Mutex::new(Inner {
+                asks: Vec::new(),
+                asked_this_turn: 0,
+                seen: Seen { session: SessionId::NONE, state: KeeperState::Disconnected },
+                waiting_for_state: Vec::new(),
+                guids: 0,
+                guid_order,
+                dead: false,
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lock, for something that a task does; unwinds the task where it does too much of it.
+    fn count(&self) -> MutexGuard<'_, Inner> {
+        let mut inner = self.lock();
+        inner.asked_this_turn += 1;
+        // A second panic while the first unwinds would end the process.
+        if inner.asked_this_turn > ASKS_PER_TURN && !inner.dead && !std::thread::panicking() {
+            drop(inner);
+            std::panic::panic_any(Spin);
+        }
+        inner
+    }
+
+    /// Takes an order. What a dead process asks for is forgotten: nobody will ever answer.
+    pub fn ask(&self, ask: Ask) {
+        let mut inner = self.count();
+        if !inner.dead {
+            inner.asks.push(ask);
+        }
+    }
+
+    /// What is known of the session.
+    pub fn look(&self) -> Seen {
+        self.count().seen
+    }
+
+    /// The next state that differs from the one now.
+    pub fn state_change(&self) -> Pending<KeeperState> {
+        let (completer, pending) = Pending::slot();
+        self.count().waiting_for_state.push(completer);
+        pending
+    }
+
+    /// A text that no other call gives: who asks and how often it did so before.
+    pub fn guid(&self) -> Text {
+        let mut inner = self.count();
+        inner.guids += 1;
+        guid(self.actor, inner.guids - 1, inner.guid_order)
+    }
+
+    /// A turn begins.
+    pub fn begin_turn(&self) {
+        self.lock().asked_this_turn = 0;
+    }
+
+    /// Moves what was asked for into `asks`.
+    pub fn take(&self, asks: &mut Vec<Ask>) {
+        std::mem::swap(&mut self.lock().asks, asks);
+    }
+
+    /// The client has learned something.
+    pub fn learn(&self, seen: Seen) {
+        let waiting = {
+            let mut inner = self.lock();
+            let changed = inner.seen.state != seen.state;
+            inner.seen = seen;
+            if changed { std::mem::take(&mut inner.waiting_for_state) } else { Vec::new() }
+        };
+        for completer in waiting {
+            completer.complete(seen.state);
+        }
+    }
+
+    /// The process is gone.
+    pub fn die(&self) {
+        let mut inner = self.lock();
+        inner.dead = true;
+        let dropped = (std::mem::take(&mut inner.asks), std::mem::take(&mut inner.waiting_for_state));
+        drop(inner);
+        drop(dropped);
+    }
+}
+
+/// In which order guids are as texts.
+#[derive(Clone, Copy, Debug)]
+pub enum GuidOrder {
+    /// By process, life and number.
+    Rising,
+    /// The other way round.
+    Falling,
+    /// As this number mixes them: no code may rely on the order of guids.
+    Mixed(u64),
+}
+
+/// The text that a process is given as unlike any other, the `nth` of its life from 0 on.
+pub fn guid(actor: ActorId, nth: u32, order: GuidOrder) -> Text {
+    let ActorId { process, life, .. } = actor;
+    let rising = format!("g{process:02x}x{life:02x}x{:x}", nth + 1);
+    match order {
+        GuidOrder::Rising => rising.into(),
+        GuidOrder::Falling => {
+            format!("g{:04x}x{:02x}x{:08x}", u16::MAX - process, u8::MAX - life, u32::MAX - nth).into()
+        }
+        GuidOrder::Mixed(by) => {
+            let mixed = xxhash_rust::xxh3::xxh3_64_with_seed(rising.as_bytes(), by) as u16;
+            format!("g{mixed:04x}{rising}").into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mailbox() -> Mailbox {
+        Mailbox::new(ActorId { process: 1, life: 0, thread: 0 }, GuidOrder::Rising)
+    }
+
+    #[test]
+    fn guids_are_unlike_and_fit_for_names() {
+        let of = |process, life| Mailbox::new(ActorId { process, life, thread: 0 }, GuidOrder::Rising);
+        let all = [of(1, 0).guid(), of(1, 1).guid(), of(2, 0).guid()];
+        let again = mailbox();
+        assert_eq!(again.guid(), all[0]);
+        assert_ne!(again.guid(), all[0]);
+        assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
+        assert!(all.iter().all(|g| !g.contains(['-', '_', '/'])));
+    }
+
+    #[test]
+    fn guids_rise_fall_or_are_in_no_order() {
+        let guids = |order| {
+            let actors = (0..40).map(|process| ActorId { process, life: 0, thread: 0 });
+            actors.flat_map(|actor| (0..3).map(move |nth| guid(actor, nth, order))).collect::<Vec<_>>()
+        };
+        assert!(guids(GuidOrder::Rising).is_sorted());
+        assert!(guids(GuidOrder::Falling).is_sorted_by(|one, next| one > next));
+        let mixed = guids(GuidOrder::Mixed(7));
+        let rises = mixed.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        assert!((30..90).contains(&rises), "{rises} of {}", mixed.len());
+        assert_ne!(mixed, guids(GuidOrder::Mixed(8)));
+    }
+
+    #[test]
+    fn a_state_change_is_told_to_who_asked_before_it() {
+        let mailbox = mailbox();
+        let mut before = mailbox.state_change();
+        mailbox.learn(Seen { session: SessionId::new(7), state: KeeperState::Disconnected });
+        assert_eq!(before.try_take(), None);
+        mailbox.learn(Seen { session: SessionId::new(7), state: KeeperState::SyncConnected });
+        let mut after = mailbox.state_change();
+        assert_eq!(before.try_take(), Some(KeeperState::SyncConnected));
+        assert_eq!(after.try_take(), None);
+        assert_eq!(mailbox.look().session, SessionId::new(7));
+    }
+
+    #[test]
+    fn a_dead_process_is_not_served() {
+        let mailbox = mailbox();
+        mailbox.die();
+        let (completer, _pending) = Pending::slot();
+        mailbox.ask(Ask::Point { completer });
+        let mut asks = Vec::new();
+        mailbox.take(&mut asks);
+        assert!(asks.is_empty());
+    }
+}

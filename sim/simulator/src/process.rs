@@ -1,0 +1,136 @@
+//! A client process: its session, its tasks' slots, its clock, and what a pause holds back.
+
+use crate::administrator::Meddling;
+use crate::choices::{Choices, Stream};
+use crate::clock::Clock;
+use crate::executor::TaskId;
+use crate::hosted::Client;
+use crate::mailbox::{CallCompleter, GuidOrder, Mailbox};
+use crate::scenario::Scenario;
+use crate::schedule::{Loss, When};
+use crate::simulation::SimEvent;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use zk_api::{Completer, Request, WatchedEvent};
+use zk_proto::client::{ClientTimer, WatchId};
+use zk_proto::message::ConnId;
+use zk_trials::event::{ActorId, End};
+use zk_trials::polling::{AskedAt, Polling};
+
+/// A client process over all its lives.
+pub struct Process {
+    /// Which process, and its present life.
+    pub actor: ActorId,
+    /// The present life's client. `None` before the first life and after a crash.
+    pub client: Option<Client>,
+    pub mailbox: Arc<Mailbox>,
+    /// The session of the code that runs is over, and its client has asked for another one.
+    pub renews: bool,
+    pub clock: Clock,
+    /// The connection that is being opened.
+    pub opening: Option<ConnId>,
+    pub calls: BTreeMap<u64, (Request, AskedAt, CallCompleter)>,
+    pub polling: Polling,
+    pub watches: BTreeMap<WatchId, Completer<WatchedEvent>>,
+    pub next_call: u64,
+    /// Counts the settings of each timer; only the last one counts.
+    pub timers: [u32; 2],
+    /// Rounds that are still to be done.
+    pub rounds_left: u8,
+    /// How the present life's code has ended.
+    pub finished: Option<End>,
+    /// Another life will begin.
+    pub comes_back: bool,
+    /// Events that wait for the end of a pause.
+    pub held_back: Option<Vec<SimEvent>>,
+    /// Counts pauses, so that the end of one that a crash cut short ends no other.
+    pub pauses: u32,
+    /// Tasks that are ready and stand still.
+    pub standing: BTreeSet<TaskId>,
+    /// It is told in this turn that it has lost its connection or its session: nobody stands still then. A promise takes what
+    /// the client knows for what its code was told.
+    pub learns_loss: bool,
+    /// What waits for the process to do something.
+    pub armed: Vec<(When, Armed)>,
+    /// Messages take so many times as long, until then.
+    pub slow_factor: u32,
+    pub slow_until_ns: u64,
+}
+
+/// What happens as a process does what it was aimed at.
+#[derive(Clone, Debug)]
+pub enum Armed {
+    /// Its connection drops.
+    Lose(Loss),
+    /// The session that owns what it looks at expires.
+    ExpireOwner,
+    /// It stops for a while.
+    Pause { for_ms: u64 },
+    /// It crashes.
+    Crash { restart_after_ms: u64 },
+    /// An administrator meddles with what it has.
+    Meddle(Meddling),
+}
+
+impl Process {
+    /// A process that has not begun.
+    pub fn new(id: u16, scenario: &Scenario, choices: &mut Choices) -> Process {
+        let actor = ActorId { process: id, life: 0, thread: 0 };
+        let offset_ms = choices.below(Stream::Clock, 256 + u64::from(id), 4001) as i64 - 2000;
+        Process {
+            actor,
+            client: None,
+            // That of its first life comes with that.
+            mailbox: Arc::new(Mailbox::new(actor, GuidOrder::Rising)),
+            renews: false,
+            clock: Clock::new(offset_ms),
+            opening: None,
+            calls: BTreeMap::new(),
+            polling: Polling::default(),
+            watches: BTreeMap::new(),
+            next_call: 0,
+            timers: [0; 2],
+            rounds_left: scenario.rounds,
+            finished: None,
+            comes_back: id < scenario.clients,
+            held_back: None,
+            pauses: 0,
+            standing: BTreeSet::new(),
+            learns_loss: false,
+            armed: Vec::new(),
+            slow_factor: 1,
+            slow_until_ns: 0,
+        }
+    }
+
+    /// Whether the process is there, and in this life; whichever thread it is.
+    pub fn is(&self, actor: ActorId) -> bool {
+        self.actor == actor.main() && self.client.is_some()
+    }
+
+    /// Whether nothing more is to come of it.
+    pub fn is_done(&self) -> bool {
+        !self.comes_back && (self.finished.is_some() || self.client.is_none())
+    }
+
+    /// The count of a timer's settings.
+    pub fn timer(&mut self, timer: ClientTimer) -> &mut u32 {
+        match timer {
+            ClientTimer::Liveness => &mut self.timers[0],
+            ClientTimer::Reconnect => &mut self.timers[1],
+        }
+    }
+
+    /// The present life is over: forgets all that belongs to it. Its tasks are the executor's.
+    pub fn end_life(&mut self) {
+        self.mailbox.die();
+        self.client = None;
+        self.renews = false;
+        self.opening = None;
+        self.held_back = None;
+        self.calls.clear();
+        self.watches.clear();
+        self.standing.clear();
+        self.timers = self.timers.map(|count| count + 1);
+    }
+}

@@ -1,0 +1,219 @@
+//! The end of a run: when nothing moves any more, and what is left then.
+
+use crate::simulation::{MS, Phase, SimEvent, Simulation};
+use crate::trace::{Place, What};
+use crate::watch::watch;
+use std::collections::BTreeMap;
+use zk_api::{KeeperState, SessionId};
+use zk_invariants::Invariant;
+use zk_proto::server::Server;
+use zk_proto::txn::{NodeKind, Txn, TxnBody};
+use zk_trials::event::ActorId;
+use zk_trials::promise::Rest;
+
+/// What an answer may take at most where there is no fault, beside what sessions need to move on.
+const ANSWER_MS: u64 = 20_000;
+
+/// What servers owe to clients: since when each session has asked something and got no answer, on whatever connection.
+#[derive(Debug, Default)]
+pub struct Owed {
+    since_ns: BTreeMap<SessionId, u64>,
+    /// When faults were over.
+    pub healed_ns: u64,
+}
+
+impl Owed {
+    /// A message of a connected client has come to a server.
+    pub fn asked(&mut self, session: SessionId, now_ns: u64) {
+        self.since_ns.entry(session).or_insert(now_ns);
+    }
+
+    /// A server has answered one.
+    pub fn answered(&mut self, session: SessionId) {
+        self.since_ns.remove(&session);
+    }
+}
+
+impl Simulation<'_> {
+    /// Whether all actors are done, what they sent has arrived, and the sessions of the dead have ended.
+    /// Ends the faults as soon as all actors are done: nobody is left to suffer from them.
+    pub fn is_at_rest(&mut self) -> bool {
+        if !self.processes.iter().all(|p| p.is_done()) {
+            self.done_since = None;
+            return false;
+        }
+        // A server that does not serve is given all the time there is.
+        if !self.cluster.hosts.iter().all(|host| host.is_serving || host.own.stays_out) {
+            return false;
+        }
+        let since = *self.done_since.get_or_insert(self.now);
+        let timeout = self.granted_timeout_ns();
+        // What was sent last is done by now, and a dead session had time to expire by ticks.
+        self.now >= since + timeout && (self.only_the_living() || self.now >= since + 6 * timeout)
+    }
+
+    /// Whether all actors are done while faults go on.
+    pub fn may_heal_early(&self) -> bool {
+        self.phase == Phase::Faults && self.processes.iter().all(|p| p.is_done())
+    }
+
+    /// The session timeout that servers grant.
+    pub fn granted_timeout_ns(&self) -> u64 {
+        u64::from(self.scenario.granted_timeout_ms()) * MS
+    }
+
+    /// Whether every open session is that of a process that lives and has not done with it: one that was closed in vain, as
+    /// its client was not connected, is to expire.
+    fn only_the_living(&self) -> bool {
+        let is_final = |actor: ActorId| {
+            let client = self.processes[usize::from(actor.process)].client.as_ref();
+            client.is_some_and(|client| client.state().is_final())
+        };
+        let mut sessions = self.knowledge.sessions();
+        sessions.all(|(session, actor)| self.is_present_session(session, actor) && !is_final(actor))
+    }
+
+    fn is_present_session(&self, session: SessionId, actor: ActorId) -> bool {
+        let process = &self.processes[usize::from(actor.process)];
+        process.is(actor) && process.client.as_ref().is_some_and(|client| client.session() == session)
+    }
+
+    /// Without faults, no session expires whose client lives and is connected: whatever servers tell each other.
+    pub fn expires_calmly(&mut self, txn: &Txn) {
+        let is_calm =
+            self.schedule.faults.is_empty() && self.scenario.run.is_none() && self.other.order.is_none();
+        let is_calm = is_calm && self.crash_at.is_none();
+        // So fast that pings come in time, and that what learners have heard is told.
+        let is_fast = self.swarm.latency_ns[1] * 10 < self.granted_timeout_ns();
+        if !is_calm || !is_fast || !matches!(txn.body, TxnBody::CloseSession { expired: true, .. }) {
+            return;
+        }
+        let is_up = |actor: ActorId| {
+            let client = self.processes[usize::from(actor.process)].client.as_ref();
+            client.is_some_and(|client| client.state() == KeeperState::SyncConnected)
+        };
+        let actor = self.knowledge.actor(txn.session);
+        let lives = actor.is_some_and(|actor| self.is_present_session(txn.session, actor) && is_up(actor));
+        self.invariants.report.check(Invariant::NoEarlyExpiry, !lives, || {
+            format!("{} expired without any fault, and its client is connected", txn.session)
+        });
+    }
+
+    /// A client that lives, and that servers hear, was answered within four timeouts and some seconds.
+    fn judge_answers(&mut self) {
+        let most_ns = (4 * self.granted_timeout_ns() + ANSWER_MS * MS).min(self.scenario.heal_ns() / 2);
+        for process in &self.processes[..usize::from(self.scenario.clients)] {
+            let Some(client) = process.client.as_ref().filter(|client| client.is_owed_answers()) else {
+                continue;
+            };
+            let (actor, session) = (process.actor, client.session());
+            let since_ns =
+                self.owed.since_ns.get(&session).map(|since_ns| *since_ns.max(&self.owed.healed_ns));
+            let waits_ns = since_ns.map_or(0, |since_ns| self.now.saturating_sub(since_ns));
+            self.invariants.report.check(Invariant::AnswersInTime, waits_ns <= most_ns, || {
+                let seconds = waits_ns / MS / 1000;
+                format!("{actor} of {session} has asked and got no answer for {seconds} s, without any fault")
+            });
+        }
+    }
+
+    /// Whether nothing more happens in the time that the run may take.
+    pub fn time_is_up(&mut self) -> bool {
+        self.deadline = self.deadline.max(self.got_ahead + self.scenario.heal_ns() / 4);
+        let next_at = self.queue.next_at();
+        if next_at.is_some_and(|at| at > self.deadline) {
+            self.wait_for_sleepers();
+        }
+        next_at.is_some_and(|at| at > self.deadline)
+    }
+
+    /// Who still sleeps, and has for a good part of the time after healing, is no waiter that is stuck: the run goes on until
+    /// it wakes, for ten times as long as it may at most.
+    fn wait_for_sleepers(&mut self) {
+        let last_ns = self.heal_ns() + 10 * self.scenario.heal_ns();
+        let wakes_ns = self.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
+        if let Some(wakes_ns) = wakes_ns.map(|(_, at_ns, _)| at_ns).max().filter(|at_ns| *at_ns <= last_ns) {
+            self.deadline = wakes_ns + self.scenario.heal_ns() / 4;
+        }
+    }
+
+    fn sleeps_long(&self, event: &SimEvent) -> bool {
+        let SimEvent::Wake { actor, after_ns, sleeps: true, completer } = event else { return false };
+        let process = &self.processes[usize::from(actor.process)];
+        let lives = process.is(*actor) && process.finished.is_none();
+        lives && !completer.is_abandoned() && *after_ns >= self.scenario.heal_ns() / 4
+    }
+
+    /// Judges what is left.
+    pub fn judge_rest(&mut self) {
+        if self.queue.events().any(|it| self.sleeps_long(it)) {
+            return self.once("somebody slept on when the run was over: it needs more heal-seconds");
+        }
+        let mut rest = Rest::default();
+        for process in &self.processes[..usize::from(self.scenario.clients)] {
+            let Some(client) = &process.client else { continue };
+            let goes_on = self.knowledge.is_open(client.session()) || client.renews();
+            if process.finished.is_none() && goes_on {
+                rest.unfinished.push(process.actor);
+            }
+        }
+        // The process that made the trial's znodes is no actor.
+        let clients = self.scenario.clients;
+        let known = |(session, actor): &(SessionId, ActorId)| {
+            actor.process < clients && self.knowledge.is_known(*session)
+        };
+        rest.sessions = self.knowledge.sessions().filter(known).collect();
+        let leads = self.leader().and_then(|leader| self.cluster.server(leader));
+        if let Some(server) = leads {
+            for (path, node) in server.tree().nodes() {
+                if self.is_below_setup(path) {
+                    let owner = match node.kind {
+                        NodeKind::Ephemeral(owner) => owner,
+                        NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => SessionId::NONE,
+                    };
+                    rest.nodes.push((path.clone(), owner));
+                }
+            }
+            self.trace.add(self.now, Place::Simulation, &What::End { tree: server.tree() });
+        }
+        let committed = self.knowledge.committed;
+        for (id, host) in (0..).zip(&self.cluster.hosts) {
+            // One that is a little behind has what ended last.
+            let is_there = |server: &&Server| server.is_serving() && server.tree().last_zxid() >= committed;
+            if let Some(server) = host.server.as_ref().filter(is_there) {
+                let knowledge = &self.knowledge;
+                watch!(self.invariants, at_rest(id, server.tree(), |session| knowledge.is_open(session)));
+            }
+        }
+        self.judge_health();
+        if !rest.unfinished.is_empty() {
+            self.once("somebody was stuck");
+        }
+        self.tell_broken();
+        watch!(self.judge, at_rest(self.now, &rest));
+    }
+
+    /// Faults are over: every server serves, every client is answered, and all show the same.
+    fn judge_health(&mut self) {
+        self.check_ensemble();
+        if self.phase != Phase::Healed {
+            return;
+        }
+        self.judge_answers();
+        let sick: Vec<u8> = (0..)
+            .zip(&self.cluster.hosts)
+            .filter(|(_, h)| !h.is_serving && !h.own.stays_out)
+            .map(|(id, _)| id)
+            .collect();
+        self.invariants.report.check(Invariant::EveryServerServes, sick.is_empty(), || {
+            format!("servers {sick:?} did not serve when faults were long over")
+        });
+        let trees =
+            self.cluster.hosts.iter().filter_map(|host| host.server.as_ref()).map(|server| server.tree());
+        let behind = trees.clone().map(|tree| tree.last_zxid()).min();
+        let newest = trees.map(|tree| tree.last_zxid()).max();
+        if behind != newest {
+            self.once("a server was behind at the end");
+        }
+    }
+}

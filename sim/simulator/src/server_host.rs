@@ -1,0 +1,479 @@
+//! Servers and the machines they run on: timers, disk, clock, crashes.
+
+use crate::choices::{Choices, Stream};
+use crate::clock::Clock;
+use crate::crossing::{Carried, Way};
+use crate::executor::{Caught, quietly};
+use crate::knowledge::Woken;
+use crate::network::Arrival;
+use crate::scenario::{Scenario, SyncRule};
+use crate::simulation::{MS, Phase, SimEvent, Simulation};
+use crate::trace::{Place, What};
+use crate::watch::watch;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use zk_cluster::cluster::Host;
+use zk_invariants::Invariant;
+use zk_proto::disk::{DiskOp, FileId};
+use zk_proto::message::{ConnId, Password, ToClient, ToServer};
+use zk_proto::order::NameOrder;
+use zk_proto::prepare::TreeConfig;
+use zk_proto::server::{
+    Event, FRAME_BYTES_MAX, Input, Note, Output, ServerConfig, ServerId, Syncs, Timer, frame_bytes,
+};
+use zk_proto::txn::Txn;
+use zk_proto::zab::PeerConfig;
+use zk_trials::pulse::Acting;
+
+/// A machine with a server.
+pub type ServerHost = Host<Machine>;
+
+/// What the simulator keeps of a machine.
+#[derive(Default)]
+pub struct Machine {
+    /// When the last operation that was asked for will be done: the disk does them in order.
+    disk_busy_until_ns: u64,
+    pub clock: Clock,
+    timers: BTreeMap<Timer, u32>,
+    /// What has come to it while its process stands still, if it does.
+    pub held_back: Option<Vec<SimEvent>>,
+    /// How often it has stood still.
+    pub pauses: u32,
+    /// Messages from and to the other servers take so many times as long, until then.
+    pub lag_factor: u32,
+    pub lag_until_ns: u64,
+    /// How long a sync takes, where it is slow.
+    pub slow_sync_ns: Option<u64>,
+    pub slow_until_ns: u64,
+    /// Between two pieces of a snapshot it takes so many times as long as it wants.
+    snapshot_pace: u32,
+    /// It does not start from its disk.
+    pub stays_out: bool,
+    /// Its disk refuses the next operation, and the process is down for so long.
+    pub fails_next_ms: Option<u64>,
+    /// Its disk is full until then.
+    pub full_until_ns: u64,
+    pub full_down_ms: u64,
+    /// Its process stops before it does anything more, and is down for so long.
+    pub stops_ms: Option<u64>,
+    /// What the crash leaves, if that is not drawn.
+    pub crash_way: Option<u64>,
+}
+
+impl Machine {
+    /// A machine with an empty disk and no server yet.
+    pub fn host(id: u8, scenario: &Scenario, peer: &PeerConfig, choices: &mut Choices) -> ServerHost {
+        let offset_ms = choices.below(Stream::Clock, id.into(), 4001) as i64 - 2000;
+        // Few transactions between snapshots, and small steps, so that a run sees many.
+        let snapshot_every =
+            [20, 60, 200, 1000][choices.below(Stream::Swarm, 16 + u64::from(id), 4) as usize];
+        let pace = if scenario.machines() > 1 { [1, 1, 20, 80] } else { [1; 4] };
+        let snapshot_pace = pace[choices.below(Stream::Swarm, 48 + u64::from(id), 4) as usize];
+        let config = ServerConfig {
+            zab: PeerConfig { id: ServerId(id), ..peer.clone() },
+            tick_ms: scenario.tick_ms,
+            snapshot_every,
+            snapshot_step: 3,
+            snapshots_kept: 2,
+            snapshot_bytes: 0,
+            container_check_ms: scenario.upkeep_ms,
+            super_digest: None,
+            syncs: match scenario.sync {
+                SyncRule::AsShipped => Syncs::AsShipped,
+                SyncRule::AsksQuorum => Syncs::AskQuorum,
+            },
+            tree: TreeConfig {
+                extended_types: true,
+                order: NameOrder::Salted(choices.below(Stream::Swarm, 8, u64::MAX)),
+            },
+        };
+        let clock = Clock::new(offset_ms);
+        let machine = Machine { clock, lag_factor: 1, snapshot_pace, ..Machine::default() };
+        Host::new(config, machine)
+    }
+
+    fn timer(&mut self, timer: Timer) -> &mut u32 {
+        self.timers.entry(timer).or_insert(0)
+    }
+}
+
+impl Simulation<'_> {
+    pub fn host(&mut self, server: u8) -> &mut ServerHost {
+        self.cluster.host(server)
+    }
+
+    /// Starts a server from its disk.
+    pub fn start_server(&mut self, id: u8) {
+        let now = self.now;
+        let former = self.pulse.acts(Acting::Server(id));
+        let host = &mut self.cluster.hosts[usize::from(id)];
+        let started = host.start(host.own.clock.now_ms(now));
+        self.pulse.acts(former);
+        match started.map(|(_, out)| out) {
+            Ok(mut out) => {
+                self.starts_from_disk(id);
+                let Some(server) = self.cluster.server(id) else { return };
+                let zxid = server.tree().last_zxid();
+                watch!(self.invariants, started(id, zxid, server.tree()));
+                watch!(self.ghost, started(server.peer()));
+                self.note(Place::Server(id), &What::Started { zxid });
+                self.server_outputs(id, &mut out);
+            }
+            Err(error) => self.stays_out(id, &error),
+        }
+    }
+
+    /// A crash in the middle of a sync, unless the server has crashed before or faults are over.
+    pub fn crash_mid_sync(&mut self, id: u8, incarnation: u32, down_ms: u64) {
+        if self.host(id).starts == incarnation && self.phase == Phase::Faults {
+            self.once("crashed in the middle of a sync");
+            self.crash_server(id, down_ms);
+        }
+    }
+
+    /// A crash, and the start after `down_ms`.
+    pub fn crash_server(&mut self, id: u8, down_ms: u64) {
+        let host = &mut self.cluster.hosts[usize::from(id)];
+        let choices = &mut self.choices;
+        let reorders = self.scenario.faults.disk_reorder;
+        let report = match host.own.crash_way.take() {
+            Some(way) => host.crash(true, &mut Simulation::picks(way)),
+            None => host.crash(reorders, &mut |n| choices.below(Stream::Torn, id.into(), n)),
+        };
+        let Some(report) = report else { return };
+        host.own.disk_busy_until_ns = 0;
+        host.own.timers.values_mut().for_each(|count| *count += 1);
+        host.own.held_back = None;
+        let incarnation = host.starts;
+        self.note(Place::Server(id), &What::Down);
+        if report.lost > 0 {
+            self.once("unsynced writes lost");
+        }
+        if report.reordered > 0 {
+            self.once("a later part of a write survived an earlier one");
+        }
+        if report.torn > 0 {
+            self.once("torn tail cut");
+        }
+        watch!(self.invariants, crashed(id));
+        for conn in self.network.of_server(id) {
+            self.break_by_server(conn);
+        }
+        self.break_links_of(id);
+        self.queue.push(self.now + down_ms * MS, SimEvent::ServerUp { server: id, incarnation });
+    }
+
+    /// The server's machine is gone: of what it had sent, some may still arrive.
+    fn break_by_server(&mut self, id: ConnId) {
+        watch!(self.invariants, closed(id));
+        let Some(conn) = self.network.conn(id) else { return };
+        conn.server_open = false;
+        let (process, in_flight) = (conn.actor.process, conn.to_client.in_flight());
+        let kept = self.choices.below(Stream::CrashLoss, process.into(), in_flight + 1);
+        let Some(conn) = self.network.conn(id) else { return };
+        conn.to_client.cut(kept);
+        self.tell_client(id);
+        self.network.forget_closed(id);
+    }
+
+    /// It is time for a server to start again.
+    pub fn server_up(&mut self, id: u8, incarnation: u32) {
+        let host = self.host(id);
+        if host.server.is_none() && host.starts == incarnation {
+            self.once("server restarted");
+            self.start_server(id);
+        }
+    }
+
+    /// A message arrives at a server.
+    pub fn at_server(&mut self, id: ConnId, number: u64, message: ToServer) {
+        let now = self.now;
+        let Some(conn) = self.network.conn(id) else { return };
+        match conn.to_server.arrive(number, now) {
+            Arrival::Here => {}
+            Arrival::Lost => {
+                if matches!(message, ToServer::Request { .. }) {
+                    self.once("request lost");
+                }
+                return;
+            }
+            Arrival::Later(at) => {
+                self.queue.push(at, SimEvent::AtServer { conn: id, number, message });
+                return;
+            }
+        }
+        if !conn.server_open {
+            // The server's machine answers with a reset.
+            self.tell_client(id);
+            return;
+        }
+        let (actor, server, greeted, client_open) = (conn.actor, conn.server, conn.greeted, conn.client_open);
+        let session = conn.session;
+        conn.greeted = true;
+        self.messages += 1;
+        self.trace.arrived(now, Way::ToServer(id, number));
+        self.note(Place::Server(server), &What::ToServer { conn: id, message: &message });
+        let now_ms = self.host(server).own.clock.steady_ms(now);
+        let event = match message {
+            ToServer::Connect(request) if !greeted => {
+                let session = self.knowledge.offer(actor);
+                let offer = (session, password(session.get()));
+                watch!(self.invariants, connecting(id, server, &request, offer, now_ms));
+                Event::Connecting { conn: id, request, offer, address: None }
+            }
+            message => {
+                if let ToServer::Request { request, .. } = &message
+                    && request.is_write()
+                    && !client_open
+                {
+                    self.once("request arrived after its client knew of the loss");
+                }
+                watch!(self.invariants, arrived(id, &message, now_ms));
+                match &message {
+                    ToServer::Request { request, .. } if frame_bytes(request) > FRAME_BYTES_MAX => {
+                        self.once("a request was longer than a server takes");
+                        self.owed.answered(session);
+                    }
+                    _ => self.owed.asked(session, now),
+                }
+                Event::Received { conn: id, message }
+            }
+        };
+        self.server_event(server, event);
+        watch!(self.invariants, read());
+    }
+
+    /// A server notices that a connection is closed.
+    pub fn server_sees(&mut self, id: ConnId) {
+        let Some(conn) = self.network.conn(id) else { return };
+        if !conn.server_open {
+            return;
+        }
+        conn.server_open = false;
+        let (server, greeted) = (conn.server, conn.greeted);
+        self.network.forget_closed(id);
+        watch!(self.invariants, closed(id));
+        if greeted {
+            self.note(Place::Server(server), &What::Dropped { conn: id });
+            self.server_event(server, Event::Dropped { conn: id });
+        }
+    }
+
+    /// A server's timer has come.
+    pub fn server_timer(&mut self, id: u8, incarnation: u32, timer: Timer, generation: u32) {
+        let host = self.host(id);
+        if host.starts == incarnation && *host.own.timer(timer) == generation && host.server.is_some() {
+            self.note(Place::Server(id), &What::ServerTimer(timer));
+            self.server_event(id, Event::Timer(timer));
+            let now_ms = self.cluster.hosts[usize::from(id)].own.clock.steady_ms(self.now);
+            if timer == Timer::Sessions {
+                watch!(self.invariants, ticked(id, now_ms));
+            }
+        }
+    }
+
+    /// A server's disk has done something.
+    pub fn disk_done(&mut self, id: u8, incarnation: u32, file: FileId, ticket: u64) {
+        let host = self.host(id);
+        if host.starts != incarnation || host.server.is_none() {
+            return;
+        }
+        let length = host.disk.done(file, ticket);
+        self.note(Place::Server(id), &What::Synced { file, length: length as u64 });
+        watch!(self.invariants, synced(id, file, length));
+        self.server_event(id, Event::Synced { file, ticket });
+    }
+
+    /// Steps a server and does what it wants done.
+    pub fn server_event(&mut self, id: u8, event: Event) {
+        let now = self.now;
+        let mut out = std::mem::take(&mut self.server_out);
+        let host = &mut self.cluster.hosts[usize::from(id)];
+        let now_ms = host.own.clock.now_ms(now);
+        let Some(server) = &mut host.server else { return };
+        let former = self.pulse.acts(Acting::Server(id));
+        let stepped = quietly(|| server.step(Input { now_ms, event }, &mut out));
+        self.pulse.acts(former);
+        self.invariants.report.tested(Invariant::NoPanic);
+        match stepped {
+            Ok(()) => self.server_outputs(id, &mut out),
+            Err(Caught::Panic(what)) => {
+                self.invariants.report.broken(Invariant::NoPanic, format!("s{id} panicked: {what}"));
+                self.over = true;
+            }
+            Err(Caught::Spin) => unreachable!("only tasks of clients spin"),
+        }
+        out.clear();
+        self.server_out = out;
+    }
+
+    fn server_outputs(&mut self, id: u8, out: &mut Vec<Output>) {
+        let mut woken = self.woken(out);
+        for output in out.drain(..) {
+            // What is on its way to the disk may get there.
+            let is_writing = matches!(output, Output::Note(Note::Writes(_)));
+            if self.host(id).own.stops_ms.is_some() && !is_writing {
+                continue;
+            }
+            if self.watches && !self.judge.has_violated_assumption() {
+                let former = self.pulse.acts(Acting::Invariants("history"));
+                self.cluster.tell(id, &output, &mut self.ghost);
+                self.pulse.acts(former);
+            }
+            match output {
+                Output::Send { conn, message } => self.send_to_client(conn, message),
+                Output::Close { conn } => self.close_by_server(conn),
+                Output::Disk(op) => self.disk_op(id, op),
+                Output::SetTimer { timer, after_ms } => self.set_server_timer(id, timer, after_ms),
+                Output::Note(Note::Zab(note)) => self.peer_notes(id, note),
+                Output::Note(Note::Applied(txn)) => self.applied(id, &txn, &mut woken),
+                Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
+                Output::Note(Note::Writes(_) | Note::Written) => {}
+                Output::Notify { to, notification } => self.send_notification(id, to.0, notification),
+                Output::SendPeer { link, message } => self.send_to_peer(id, link, message),
+                Output::Dial { to } => self.dial(id, to.0),
+                Output::Hang { link } => self.hang(id, link),
+            }
+        }
+        if let Some(down_ms) = self.host(id).own.stops_ms.take() {
+            return self.crash_server(id, down_ms);
+        }
+        self.is_it_serving(id);
+    }
+
+    /// Whose watches the changes of these outputs fire.
+    fn woken(&mut self, out: &[Output]) -> Woken {
+        let mut woken = Woken::new();
+        if !out.iter().any(|output| matches!(output, Output::Note(Note::Applied(_)))) {
+            return woken;
+        }
+        for output in out {
+            if let Output::Send { conn, message: ToClient::Event { zxid: Some(zxid), event } } = output
+                && let Some(conn) = self.network.conn(*conn)
+            {
+                let actors = woken.entry((*zxid, event.path.clone(), event.kind)).or_default();
+                if !actors.contains(&conn.actor) {
+                    actors.push(conn.actor);
+                }
+            }
+        }
+        woken
+    }
+
+    fn set_server_timer(&mut self, id: u8, timer: Timer, after_ms: u32) {
+        let host = self.host(id);
+        let pace = if timer == Timer::Snapshot { host.own.snapshot_pace } else { 1 };
+        let after = host.own.clock.real_ns(u64::from(after_ms) * u64::from(pace) * MS);
+        let count = host.own.timer(timer);
+        *count += 1;
+        let generation = *count;
+        let incarnation = host.starts;
+        self.queue
+            .push(self.now + after, SimEvent::ServerTimer { server: id, incarnation, timer, generation });
+    }
+
+    fn disk_op(&mut self, id: u8, op: DiskOp) {
+        if self.disk_refuses(id, &op) {
+            return;
+        }
+        let length = self.host(id).disk.length(op.file());
+        watch!(self.invariants, asked(id, &op, length));
+        if let Some((file, ticket)) = op.ticket() {
+            self.disk_busy(id, file, ticket);
+        }
+        self.host(id).disk.ask(op);
+        self.disk_op_done(id);
+    }
+
+    /// The disk does one thing after the other.
+    fn disk_busy(&mut self, id: u8, file: FileId, ticket: u64) {
+        let usual = self.choices.range(Stream::Sync, id.into(), MS / 20, 4 * MS);
+        let now = self.now;
+        let host = self.host(id);
+        let takes = host.own.slow_sync_ns.unwrap_or(usual);
+        let done = host.own.disk_busy_until_ns.max(now) + takes;
+        host.own.disk_busy_until_ns = done;
+        let incarnation = host.starts;
+        if matches!(file, FileId::Log(_))
+            && let Some(down_ms) = host.crash_at_sync_ms.take()
+        {
+            self.queue.push(done - takes / 2, SimEvent::CrashServer { server: id, incarnation, down_ms });
+        }
+        self.queue.push(done, SimEvent::DiskDone { server: id, incarnation, file, ticket });
+    }
+
+    fn send_to_client(&mut self, id: ConnId, message: ToClient) {
+        watch!(self.invariants, answering(id, &message));
+        let Some(conn) = self.network.conn(id) else { return };
+        match &message {
+            ToClient::Connected(response) => conn.session = response.session,
+            ToClient::Reply { .. } | ToClient::WatchesSet { .. } | ToClient::Pong { .. } => {
+                self.owed.answered(conn.session);
+            }
+            ToClient::Event { .. } => {}
+        }
+        let (actor, server) = (conn.actor, conn.server);
+        let at = self.now + self.latency(actor.process, server, false);
+        let Some(conn) = self.network.conn(id) else { return };
+        let (number, at) = conn.to_client.send(at);
+        let ends = [Place::Server(server), Place::Client(actor)];
+        self.trace.sent(self.now, Way::ToClient(id, number), ends, || Carried::ToClient(message.clone()));
+        self.queue.push(at, SimEvent::AtClient { conn: id, number, message });
+    }
+
+    fn close_by_server(&mut self, id: ConnId) {
+        watch!(self.invariants, closed(id));
+        let Some(conn) = self.network.conn(id) else { return };
+        conn.server_open = false;
+        self.tell_client(id);
+        self.network.forget_closed(id);
+    }
+
+    /// A transaction is committed, by a quorum or by standing in the history of a leader.
+    pub fn committed(&mut self, id: u8, txn: &Txn, recovered: bool) {
+        if txn.zxid <= self.knowledge.committed {
+            return;
+        }
+        self.note(Place::Server(id), &What::Commit { zxid: txn.zxid });
+        watch!(self.invariants, committed(txn, recovered));
+        self.sees_commit(txn);
+        if let Some(truth) = self.knowledge.commit(txn) {
+            let actor = self.knowledge.actor(txn.session);
+            if actor.is_some_and(|actor| self.knowledge.is_holding(actor)) {
+                self.once("session ended while its actor held the lock");
+            }
+            if let Some(actor) = actor
+                && self.processes[usize::from(actor.process)].held_back.is_some()
+            {
+                self.once("pause outlived the session");
+            }
+            self.establish(truth);
+        }
+    }
+
+    /// A transaction is applied to a server's tree: the first time anywhere, elsewhere, or again after a start.
+    fn applied(&mut self, id: u8, txn: &Arc<Txn>, woken: &mut Woken) {
+        self.checked();
+        let is_first = txn.zxid > self.knowledge.applied;
+        self.note(Place::Server(id), &What::Apply { zxid: txn.zxid });
+        let mut truths = Vec::new();
+        if is_first {
+            self.knowledge.apply(txn, woken, &mut truths);
+        } else {
+            self.knowledge.apply_elsewhere(txn.zxid, woken, &mut truths);
+        }
+        if let Some(server) = self.cluster.server(id) {
+            watch!(self.invariants, applied(id, txn, server.tree()));
+        }
+        for truth in truths {
+            self.establish(truth);
+        }
+    }
+}
+
+/// A session's password: no secret, but unlike any other's.
+fn password(session: i64) -> Password {
+    let mut password = [0x5a; 16];
+    password[..8].copy_from_slice(&session.to_le_bytes());
+    password
+}

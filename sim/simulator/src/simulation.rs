@@ -1,0 +1,600 @@
+//! The simulation: one loop that takes one event after the other, and owns everything that they happen to.
+
+use crate::choices::{Choices, Stream};
+use crate::disk_faults::DiskCrash;
+use crate::executor::{Executor, TaskId};
+use crate::herd::{Waiting, gets_ahead};
+use crate::judge::Judge;
+use crate::knowledge::Knowledge;
+use crate::mailbox::GuidOrder;
+use crate::network::{Direction, Network};
+use crate::order::Other;
+use crate::process::{Armed, Process};
+use crate::queue::Queue;
+use crate::rest::Owed;
+use crate::run::RunOptions;
+use crate::scenario::Scenario;
+use crate::schedule::Schedule;
+use crate::script::Script;
+use crate::server_host::Machine;
+use crate::tasks::ScriptTasks;
+pub use crate::tasks::share;
+use crate::trace::{Place, Trace, What};
+use crate::views::Views;
+use crate::watch::watch;
+use madsim::time::TimeHandle;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use zk_api::{Completer, Text, Zxid};
+use zk_cluster::cluster::Cluster;
+use zk_invariants::{Invariant, Invariants};
+use zk_proto::client::{ClientOutput, ClientTimer};
+use zk_proto::disk::FileId;
+use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
+use zk_proto::server::{Output, ServerId, Timer};
+use zk_proto::visible::VisibleStep;
+use zk_proto::zab::PeerConfig;
+use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::invariants::Checker;
+use zk_proto::zab::message::{LinkId, Notification};
+use zk_trials::event::{ActorId, Event, GroundTruth, Observation, Resource};
+use zk_trials::outside::Outside;
+use zk_trials::pulse::Pulse;
+use zk_trials::trial::Trial;
+
+/// Nanoseconds of a millisecond.
+pub const MS: u64 = 1_000_000;
+
+/// Something that happens at a time.
+pub enum SimEvent {
+    /// A message arrives at a server.
+    AtServer {
+        conn: ConnId,
+        number: u64,
+        message: ToServer,
+    },
+    /// A message arrives at a client.
+    AtClient {
+        conn: ConnId,
+        number: u64,
+        message: ToClient,
+    },
+    /// A server notices that a connection is closed.
+    #[rustfmt::skip]
+    ServerSees { conn: ConnId },
+    /// A client notices that a connection is closed.
+    #[rustfmt::skip]
+    ClientSees { conn: ConnId },
+    /// A connection that a client has asked for is open, or refused.
+    #[rustfmt::skip]
+    Opening { conn: ConnId },
+    ServerTimer {
+        server: u8,
+        incarnation: u32,
+        timer: Timer,
+        generation: u32,
+    },
+    ClientTimer {
+        actor: ActorId,
+        timer: ClientTimer,
+        generation: u32,
+    },
+    DiskDone {
+        server: u8,
+        incarnation: u32,
+        file: FileId,
+        ticket: u64,
+    },
+    /// A sleep, a piece of work or a scheduling point is over.
+    Wake {
+        actor: ActorId,
+        /// How long it takes.
+        after_ns: u64,
+        /// It is a sleep, which is not over before its time.
+        sleeps: bool,
+        completer: Completer<()>,
+    },
+    /// A task that stood still though it was ready goes on.
+    #[rustfmt::skip]
+    TaskGoesOn { actor: ActorId, task: TaskId },
+    /// A write arrives at the outside resource.
+    WriteArrives {
+        actor: ActorId,
+        resource: Resource,
+        token: Option<Zxid>,
+        completer: Completer<bool>,
+    },
+    /// Its answer arrives at the writer.
+    WriteAnswered {
+        actor: ActorId,
+        accepted: bool,
+        completer: Completer<bool>,
+    },
+    /// A client that was told of the end of its session asks for another one.
+    Renew {
+        actor: ActorId,
+    },
+    /// A life of a client process begins.
+    Begin {
+        actor: ActorId,
+    },
+    /// A fault of the schedule, by its place in it.
+    Fault(usize),
+    /// A process has done what a fault was aimed at: the next thing that happens is the fault.
+    Strike {
+        actor: ActorId,
+        armed: Armed,
+    },
+    /// A server crashes, if it has not since this was decided.
+    CrashServer {
+        server: u8,
+        incarnation: u32,
+        down_ms: u64,
+    },
+    ServerUp {
+        server: u8,
+        incarnation: u32,
+    },
+    Resume {
+        actor: ActorId,
+        pause: u32,
+    },
+    /// A datagram of an election arrives.
+    Notified {
+        from: u8,
+        to: u8,
+        notification: Notification,
+    },
+    /// A link that a server has dialled comes about, or not.
+    Linked {
+        from: u8,
+        to: u8,
+        incarnation: u32,
+    },
+    /// Something arrives at an end of a link between servers.
+    AtPeer {
+        link: LinkId,
+        end: usize,
+        number: u64,
+        message: ToPeer,
+    },
+    /// The news that a link is gone arrives at an end.
+    LinkGone {
+        link: LinkId,
+        end: usize,
+    },
+    /// A server reads what has arrived there.
+    PeerReads {
+        link: LinkId,
+        end: usize,
+        message: ToPeer,
+    },
+    PeerReadsEnd {
+        link: LinkId,
+        end: usize,
+    },
+    ServerResumes {
+        server: u8,
+        pause: u32,
+    },
+    PartitionEnds {
+        cut: Vec<[u8; 2]>,
+    },
+    LagEnds {
+        server: u8,
+        until_ns: u64,
+    },
+    SlowSyncEnds {
+        server: u8,
+        until_ns: u64,
+    },
+    SlowLinkEnds {
+        client: u16,
+        until_ns: u64,
+    },
+    /// Faults are over.
+    Heal,
+}
+
+/// What a run is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The trial's znodes are made; nobody else acts.
+    Setup,
+    /// Actors act, and faults happen.
+    Faults,
+    /// Faults are over; everybody is to come to an end.
+    Healed,
+}
+
+/// Everything there is in a run.
+pub struct Simulation<'a> {
+    pub scenario: &'a Scenario,
+    pub schedule: &'a Schedule,
+    pub trial: Arc<Trial>,
+    /// The trial's own znodes, made before anybody acts.
+    pub setup: Vec<Text>,
+    pub now: u64,
+    pub phase: Phase,
+    pub queue: Queue<SimEvent>,
+    pub choices: Choices,
+    pub trace: Trace,
+    /// What clients see, if it is kept.
+    pub visible: Option<Vec<VisibleStep>>,
+    pub network: Network,
+    /// Steps to be taken, whatever comes next by time.
+    pub script: Option<&'a Script>,
+    /// What it holds back among the servers, while it is taken.
+    pub views: Option<Views>,
+    /// Why it could not be taken to its end.
+    pub replay_error: Option<String>,
+    /// What is not as the seed makes it.
+    pub other: Other<'a>,
+    /// Actors write to the outside resource.
+    pub effects: bool,
+    /// What ever happened among the servers.
+    pub ghost: Ghost,
+    /// What was checked of that.
+    pub checker: Checker,
+    /// How often the invariants among servers were checked.
+    pub zab_checks: u64,
+    /// Check them whenever a peer does something.
+    pub check_always: bool,
+    /// How many operations disks have done.
+    pub disk_ops: u64,
+    /// At which of them a server is to crash.
+    pub crash_at: Option<DiskCrash>,
+    /// Whether anything is checked and judged.
+    pub watches: bool,
+    /// Go on when an invariant is broken.
+    pub beyond: bool,
+    /// How often a planted bug has made a difference.
+    pub deviations: u64,
+    pub commits: u64,
+    /// The newest epoch that was established.
+    pub epoch: u32,
+    pub cluster: Cluster<Machine, Direction, SimEvent>,
+    /// The clients, then one more that makes the trial's znodes.
+    pub processes: Vec<Process>,
+    pub executor: Executor,
+    pub outside: Outside,
+    pub knowledge: Knowledge,
+    pub invariants: Invariants,
+    pub judge: Judge,
+    /// Who waits for something, and what wakes whom.
+    pub waiting: Waiting,
+    pub sometimes: BTreeMap<&'static str, u64>,
+    pub steps: u64,
+    pub messages: u64,
+    /// When the run is over, unless somebody gets ahead shortly before.
+    pub deadline: u64,
+    /// When somebody last did.
+    pub got_ahead: u64,
+    /// When the last actor was done and faults were over.
+    pub done_since: Option<u64>,
+    pub over: bool,
+    /// What is asked and not answered.
+    pub owed: Owed,
+    pub pulse: Pulse,
+    /// How the run as a whole is.
+    pub swarm: Swarm,
+    /// Which tasks may run while a script is followed.
+    pub script_tasks: Option<ScriptTasks>,
+    pub server_out: Vec<Output>,
+    pub client_out: Vec<ClientOutput>,
+    time: RealTime,
+}
+
+/// madsim's clock, which is what code under test sees of real time; it follows the queue's.
+struct RealTime {
+    handle: TimeHandle,
+    shown_ns: u64,
+}
+
+impl<'a> Simulation<'a> {
+    /// A simulation in which nothing has happened yet. Must be called inside a madsim runtime.
+    pub fn new(
+        trial: &Arc<Trial>,
+        scenario: &'a Scenario,
+        seed: u64,
+        schedule: &'a Schedule,
+        options: &'a RunOptions,
+        pulse: &Pulse,
+    ) -> Simulation<'a> {
+        let mut choices = Choices::new(seed, &options.choices, options.record_choices);
+        let peer = peer_config(scenario, options, &mut choices);
+        let servers: Vec<_> =
+            (0..scenario.machines()).map(|id| Machine::host(id, scenario, &peer, &mut choices)).collect();
+        let processes = (0..=scenario.clients).map(|id| Process::new(id, scenario, &mut choices)).collect();
+        let swarm = Swarm::draw(scenario, &mut choices);
+        Simulation {
+            scenario,
+            schedule,
+            setup: trial.setup.clone(),
+            trial: trial.clone(),
+            now: 0,
+            phase: Phase::Setup,
+            queue: Queue::new(),
+            choices,
+            trace: Trace::new(options.trace, options.log),
+            visible: options.visible.then(Vec::new),
+            network: Network::default(),
+            script: scenario.run.as_ref().and_then(|one| one.script.as_ref()),
+            views: None,
+            replay_error: None,
+            other: Other::new(options),
+            effects: true,
+            ghost: Ghost::default(),
+            checker: Checker::default(),
+            zab_checks: 0,
+            check_always: options.check_always,
+            disk_ops: 0,
+            crash_at: options.crash_at,
+            watches: !options.unchecked,
+            beyond: options.beyond,
+            deviations: 0,
+            commits: 0,
+            epoch: 0,
+            cluster: Cluster::new(servers),
+            processes,
+            executor: Executor::new(),
+            outside: Outside::default(),
+            knowledge: Knowledge::default(),
+            invariants: Invariants::new(scenario.invariants(peer.last_counter)),
+            judge: Judge::new(trial.held_to(), pulse.clone(), options.stop_at),
+            waiting: Waiting::default(),
+            sometimes: BTreeMap::new(),
+            steps: 0,
+            messages: 0,
+            deadline: u64::MAX,
+            got_ahead: 0,
+            done_since: None,
+            over: false,
+            owed: Owed::default(),
+            pulse: pulse.clone(),
+            swarm,
+            script_tasks: None,
+            server_out: Vec::new(),
+            client_out: Vec::new(),
+            time: RealTime { handle: TimeHandle::current(), shown_ns: 0 },
+        }
+    }
+
+    /// Runs until nothing more is to be learned.
+    pub fn run(&mut self) {
+        self.deadline = self.heal_ns() + self.scenario.heal_ns();
+        for server in 0..self.scenario.machines() {
+            self.start_server(server);
+        }
+        self.redraw();
+        self.begin_setup();
+        self.turn();
+        while !self.over {
+            if self.phase == Phase::Faults
+                && self.cluster.hosts.iter().all(|host| host.is_serving)
+                && let Some(script) = self.script.take()
+            {
+                self.take_script(script);
+                continue;
+            }
+            if self.time_is_up() {
+                self.now = self.deadline;
+                break;
+            }
+            let Some((at, event)) = self.next_event() else { break };
+            // What a script or an order has held up is late.
+            self.now = self.now.max(at);
+            self.steps += 1;
+            let budget = self.scenario.events();
+            if self.steps > budget {
+                let what = format!("{budget} events were not enough");
+                self.invariants.report.broken(Invariant::StepBudget, what);
+                self.tell_broken();
+                return;
+            }
+            self.tell_last(&event);
+            self.happen(event);
+            self.turn();
+            self.redraw();
+            self.tell_broken();
+            self.over |= self.judge.has_found();
+            if self.may_heal_early() {
+                self.heal();
+                self.turn();
+            }
+            if self.phase == Phase::Healed && self.is_at_rest() {
+                break;
+            }
+        }
+        self.invariants.report.tested(Invariant::StepBudget);
+        self.invariants.report.tested(Invariant::EveryStepEnds);
+        if !self.over {
+            self.judge_rest();
+        }
+    }
+
+    /// When faults are over at the latest.
+    pub fn heal_ns(&self) -> u64 {
+        u64::from(self.scenario.fault_seconds) * 1000 * MS
+    }
+
+    /// Lets something happen, unless it happens at a server whose process stands still.
+    pub fn happen(&mut self, event: SimEvent) {
+        let Some(event) = self.hold_back(event) else { return };
+        match event {
+            SimEvent::AtServer { conn, number, message } => self.at_server(conn, number, message),
+            SimEvent::ServerSees { conn } => self.server_sees(conn),
+            SimEvent::ServerTimer { server, incarnation, timer, generation } => {
+                self.server_timer(server, incarnation, timer, generation);
+            }
+            SimEvent::DiskDone { server, incarnation, file, ticket } => {
+                self.disk_done(server, incarnation, file, ticket);
+            }
+            SimEvent::WriteArrives { actor, resource, token, completer } => {
+                self.write_arrives(actor, resource, token, completer);
+            }
+            SimEvent::Begin { actor } => self.begin_life(actor),
+            SimEvent::Fault(index) => self.fault(index),
+            SimEvent::Strike { actor, armed } => self.strike(actor, armed),
+            SimEvent::CrashServer { server, incarnation, down_ms } => {
+                self.crash_mid_sync(server, incarnation, down_ms);
+            }
+            SimEvent::ServerUp { server, incarnation } => self.server_up(server, incarnation),
+            SimEvent::Notified { from, to, notification } => self.notified(from, to, notification),
+            SimEvent::Linked { from, to, incarnation } => self.linked(from, to, incarnation),
+            SimEvent::AtPeer { link, end, number, message } => self.at_peer(link, end, number, message),
+            SimEvent::LinkGone { link, end } => self.link_gone(link, end),
+            SimEvent::PeerReads { link, end, message } => self.peer_reads(link, end, message),
+            SimEvent::PeerReadsEnd { link, end } => self.peer_reads_end(link, end),
+            SimEvent::ServerResumes { server, pause } => self.server_resumes(server, pause),
+            SimEvent::PartitionEnds { cut } => self.partition_ends(&cut),
+            SimEvent::LagEnds { server, until_ns } => self.lag_ends(server, until_ns),
+            SimEvent::Resume { actor, pause } => self.resume(actor, pause),
+            SimEvent::SlowSyncEnds { server, until_ns } => self.slow_sync_ends(server, until_ns),
+            SimEvent::SlowLinkEnds { client, until_ns } => self.slow_link_ends(client, until_ns),
+            SimEvent::Heal => self.heal(),
+            at_client @ (SimEvent::AtClient { .. }
+            | SimEvent::ClientSees { .. }
+            | SimEvent::Opening { .. }
+            | SimEvent::ClientTimer { .. }
+            | SimEvent::Renew { .. }
+            | SimEvent::Wake { .. }
+            | SimEvent::TaskGoesOn { .. }
+            | SimEvent::WriteAnswered { .. }) => self.at_process(at_client),
+        }
+    }
+
+    /// Runs the tasks that are ready until all wait. Before that, real clocks show the queue's time.
+    pub fn turn(&mut self) {
+        if self.executor.has_ready() {
+            let behind = self.now - self.time.shown_ns;
+            self.time.handle.advance(Duration::from_nanos(behind));
+            self.time.shown_ns = self.now;
+            self.run_tasks();
+        }
+    }
+
+    /// Notes that an interesting case was reached.
+    pub fn once(&mut self, case: &'static str) {
+        *self.sometimes.entry(case).or_insert(0) += 1;
+    }
+
+    /// Traces something.
+    pub fn note(&mut self, place: Place, what: &What<'_>) {
+        self.trace.add(self.now, place, what);
+    }
+
+    /// An actor says something.
+    pub fn says(&mut self, actor: ActorId, what: Observation) {
+        self.note(Place::Client(actor), &What::Observed(&what));
+        self.waiting.says(actor, &what);
+        if gets_ahead(&what) {
+            self.got_ahead = self.now;
+        }
+        watch!(self.judge, see(self.now, &Event::Observed { actor, what }));
+    }
+
+    /// Something is so. What concerns the process that makes the trial's znodes is nobody's business.
+    pub fn establish(&mut self, truth: GroundTruth) {
+        if self.phase != Phase::Setup && !self.is_administrators(&truth) {
+            self.note(Place::Simulation, &What::Is(&truth));
+            match &truth {
+                GroundTruth::Fired { woken, .. } => self.waiting.fired(woken.len()),
+                GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor } => {
+                    self.waiting.ended(*actor)
+                }
+                _ => {}
+            }
+            watch!(self.judge, see(self.now, &Event::Is(truth)));
+        }
+    }
+
+    /// How long a message from or to a client travels.
+    pub fn latency(&mut self, process: u16, server: u8, to_server: bool) -> u64 {
+        let [least, most] = self.swarm.latency_ns;
+        let link = u64::from(server) << 9 | u64::from(process) << 1 | u64::from(to_server);
+        let x = self.choices.below(Stream::Latency, link, 1 << 16);
+        let spread = match self.phase {
+            Phase::Setup => 0,
+            Phase::Faults => most - least,
+            // Fast enough for any session to live.
+            Phase::Healed => ((most - least) / 4).min(self.granted_timeout_ns() / 40),
+        };
+        let ns = least + share(spread, x, self.swarm.latency_power);
+        ns * u64::from(self.processes[usize::from(process)].slow_factor)
+    }
+
+    /// Takes over what the invariants have found since the last event. A broken one ends the run: what follows
+    /// would only be its consequences.
+    pub fn tell_broken(&mut self) {
+        if self.invariants.report.broken.is_empty() {
+            return;
+        }
+        for (invariant, what) in std::mem::take(&mut self.invariants.report.broken) {
+            self.note(Place::Simulation, &What::Broken { name: invariant.name() });
+            let is_owed = self.judge.broken(self.now, invariant.name(), what);
+            self.over |= is_owed && invariant.ends_the_run() && !self.beyond;
+        }
+    }
+}
+
+/// How the servers' peers are set up, all alike. In some runs a learner soon needs a snapshot, and in some an epoch
+/// is soon worn out.
+fn peer_config(scenario: &Scenario, options: &RunOptions, choices: &mut Choices) -> PeerConfig {
+    let voters = (0..scenario.servers).map(ServerId);
+    let observers = (scenario.servers..scenario.machines()).map(ServerId);
+    let usual = PeerConfig::for_server(ServerId(0), voters, observers, scenario.tick_ms);
+    let mut peer = PeerConfig { mutant: options.mutant, ..usual };
+    if scenario.machines() > 1 {
+        peer.diff_max = [peer.diff_max, peer.diff_max, 6, 1][choices.below(Stream::Swarm, 40, 4) as usize];
+        peer.last_counter =
+            [peer.last_counter, peer.last_counter, 30, 8][choices.below(Stream::Swarm, 41, 4) as usize];
+    }
+    peer
+}
+
+/// How a run as a whole is. Half of the runs are as the scenario says at most, the others milder.
+pub struct Swarm {
+    /// The shortest and the longest way of a message, and how latencies are spread.
+    pub latency_ns: [u64; 2],
+    pub latency_power: u32,
+    /// The shortest and the longest work, and how work is spread.
+    pub work_ns: [u64; 2],
+    pub work_power: u32,
+    /// How many writes of 64 travel long.
+    pub long_writes: u64,
+    /// How many pieces of work of four are over at once.
+    pub quick_work: u64,
+    /// How many of 64 ready tasks stand still for a while, as threads do.
+    pub stand_still: u64,
+    /// In which order guids are.
+    pub guids: GuidOrder,
+}
+
+impl Swarm {
+    fn draw(scenario: &Scenario, choices: &mut Choices) -> Swarm {
+        let ns = |ms: f64| (ms * MS as f64) as u64;
+        let [least, most] = scenario.latency_ms;
+        let mut percent = |entity| [100, 100, 30, 10][choices.below(Stream::Swarm, entity, 4) as usize];
+        let latency_ns = [ns(least), ns(least) + (ns(most) - ns(least)) * percent(0) / 100];
+        let [least, most] = scenario.work_ms.map(|ms| u64::from(ms) * MS);
+        let work_ns = [least, least + (most - least) * percent(1) / 100];
+        Swarm {
+            latency_ns,
+            // From most messages being fast to nearly all, with one now and then that nearly all others overtake.
+            latency_power: [2, 2, 3, 5][choices.below(Stream::Swarm, 4, 4) as usize],
+            work_ns,
+            // Mostly short.
+            work_power: 3 + choices.below(Stream::Swarm, 2, 4) as u32,
+            long_writes: [0, 2, 8, 16][choices.below(Stream::Swarm, 5, 4) as usize],
+            quick_work: [0, 0, 1, 2][choices.below(Stream::Swarm, 6, 4) as usize],
+            stand_still: [0, 0, 0, 8][choices.below(Stream::Swarm, 7, 4) as usize],
+            guids: match scenario.script() {
+                Some(script) if script.guids_fall => GuidOrder::Falling,
+                Some(_) => GuidOrder::Rising,
+                None => GuidOrder::Mixed(choices.below(Stream::Swarm, 8, 1 << 32)),
+            },
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Which of the ready tasks runs, and when.
+//!
+//! In a run, the tasks that an event wakes run in an order that is a choice, and in some runs one now and then stands
+//! still for a while, as a thread does: what comes to its process meanwhile is there when it goes on. While a script is
+//! followed, tasks run as in the model that wrote it.
+
+use crate::choices::Stream;
+use crate::executor::TaskId;
+use crate::process::Process;
+use crate::simulation::{Phase, SimEvent, Simulation};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::Response;
+use zk_proto::message::{ConnId, ToClient};
+
+/// Which tasks may run while a script is followed: of a process, the one that an event wakes, if no other is ready. All
+/// others wait for a step of their own.
+#[derive(Debug, Default)]
+pub struct ScriptTasks {
+    /// Processes whose code is busy.
+    busy: BTreeSet<u16>,
+    /// Processes with ready tasks that wait for a step of their own.
+    standing: BTreeSet<u16>,
+    /// The task of each process that has run in this turn.
+    ran: BTreeMap<u16, TaskId>,
+    /// The task whose step this is.
+    due: Option<TaskId>,
+}
+
+impl Simulation<'_> {
+    /// The task that runs next in this turn, and its process.
+    pub fn next_task(&mut self) -> Option<(TaskId, u16)> {
+        if self.script_tasks.is_some() {
+            return self.next_of_script();
+        }
+        loop {
+            let (task, process) = self.executor.pick(&mut self.choices)?;
+            if !self.stands_still(process) {
+                return Some((task, process));
+            }
+            self.once("a ready task stood still");
+            let for_ns =
+                self.choices.below(Stream::StandStill, process.into(), self.swarm.latency_ns[1].max(1));
+            let Process { actor, standing, .. } = &mut self.processes[usize::from(process)];
+            standing.insert(task);
+            let actor = *actor;
+            self.queue.push(self.now + for_ns, SimEvent::TaskGoesOn { actor, task });
+        }
+    }
+
+    /// News of a process's connection come when its code has done with what it was given before: a promise takes what
+    /// the client knows then for what its code was told. So do its own timers and pieces of work, unless other tasks of it
+    /// go on beside the one that stands still.
+    pub fn let_go_on(&mut self, event: &SimEvent) {
+        let (process, is_news) = match event {
+            SimEvent::AtClient { conn, message, .. } if is_news(message) => (self.process_of(*conn), true),
+            SimEvent::ClientSees { conn } | SimEvent::Opening { conn } => (self.process_of(*conn), true),
+            SimEvent::ClientTimer { actor, .. } => (Some(actor.process), true),
+            SimEvent::Wake { actor, .. } | SimEvent::WriteAnswered { actor, .. } => {
+                (Some(actor.process), false)
+            }
+            _ => return,
+        };
+        let Some(process) = process else { return };
+        if !is_news && self.executor.tasks_of(process) > 1 {
+            return;
+        }
+        let standing = std::mem::take(&mut self.processes[usize::from(process)].standing);
+        if standing.is_empty() {
+            return;
+        }
+        standing.into_iter().for_each(|task| self.executor.goes_on(task));
+        let often = std::mem::take(&mut self.swarm.stand_still);
+        self.turn();
+        self.swarm.stand_still = often;
+    }
+
+    fn process_of(&mut self, conn: ConnId) -> Option<u16> {
+        self.network.conn(conn).map(|conn| conn.actor.process)
+    }
+
+    /// A task goes on, unless it did so before.
+    pub fn task_goes_on(&mut self, process: u16, task: TaskId) {
+        let standing = &mut self.processes[usize::from(process)].standing;
+        if standing.remove(&task) {
+            self.executor.goes_on(task);
+        }
+    }
+
+    fn stands_still(&mut self, process: u16) -> bool {
+        self.swarm.stand_still > 0
+            && self.phase != Phase::Setup
+            && process < self.scenario.clients
+            && self.choices.below(Stream::StandStill, process.into(), 64) < self.swarm.stand_still
+            && !self.processes[usize::from(process)].learns_loss
+    }
+
+    fn next_of_script(&mut self) -> Option<(TaskId, u16)> {
+        let script = self.script_tasks.as_mut()?;
+        for process in self.executor.ready_processes() {
+            let ready = self.executor.ready_of(process);
+            let task = match (script.due, script.ran.get(&process), &*ready) {
+                (Some(due), ..) if ready.contains(&due) => due,
+                _ if script.busy.contains(&process) || script.standing.contains(&process) => continue,
+                (_, None, &[only]) => only,
+                (_, Some(last), &[only]) if *last == only => only,
+                // Who is no client is no process of a model.
+                (.., &[first, ..]) if process >= self.scenario.clients => first,
+                _ => continue,
+            };
+            script.due = None;
+            script.standing.remove(&process);
+            script.ran.insert(process, task);
+            self.executor.take(task);
+            return Some((task, process));
+        }
+        script.ran.clear();
+        script.standing = self.executor.ready_processes();
+        None
+    }
+
+    /// Of a process's ready tasks, the one of this number runs.
+    pub fn run_in_script(&mut self, process: u16, nth: u8) -> Result<(), String> {
+        let ready = self.executor.ready_of(process);
+        let task = ready.get(usize::from(nth)).ok_or("it has not so many tasks that are ready")?;
+        if let Some(script) = &mut self.script_tasks {
+            script.due = Some(*task);
+        }
+        self.turn();
+        self.tell_broken();
+        Ok(())
+    }
+
+    /// A process's code is busy from now on.
+    pub fn busy_in_script(&mut self, process: u16) {
+        if let Some(script) = &mut self.script_tasks {
+            script.busy.insert(process);
+        }
+    }
+
+    /// And no longer. Its ready tasks stand still.
+    pub fn stands_in_script(&mut self, process: u16) -> Result<(), String> {
+        let was_busy = self.script_tasks.as_mut().is_some_and(|script| script.busy.remove(&process));
+        was_busy.then_some(()).ok_or_else(|| "its code is not busy".to_owned())
+    }
+
+    /// No longer, and the task that is ready runs, if there is only one.
+    pub fn goes_on_in_script(&mut self, process: u16) -> Result<(), String> {
+        self.stands_in_script(process)?;
+        match self.executor.ready_of(process).len() {
+            1 => self.run_in_script(process, 0),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a message tells the client what becomes of its session.
+fn is_news(message: &ToClient) -> bool {
+    match message {
+        ToClient::Connected(_) => true,
+        ToClient::Reply { result, .. } => matches!(result, Ok(Response::Closed)),
+        ToClient::WatchesSet { .. } | ToClient::Pong { .. } | ToClient::Event { .. } => false,
+    }
+}
+
+/// A share of `spread`: the `power`th power of an even draw `x` below 2^16.
+pub fn share(spread: u64, x: u64, power: u32) -> u64 {
+    let mut share = 1u128 << 16;
+    for _ in 0..power {
+        share = (share * u128::from(x)) >> 16;
+    }
+    ((u128::from(spread) * share) >> 16) as u64
+}

@@ -1,0 +1,333 @@
+//! The trace of a run: typed events with virtual time, hashed as they come, and written out only if asked.
+
+use crate::bytes::Bytes;
+use crate::crossing::{Carried, Crossing, Crossings, Way};
+use crate::schedule::Fault;
+use crate::timeline::{Moment, TimelineEvent};
+use std::fmt;
+use std::hash::Hash;
+use xxhash_rust::xxh3::Xxh3;
+use zk_api::{KeeperState, Zxid};
+use zk_proto::client::ClientTimer;
+use zk_proto::disk::FileId;
+use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
+use zk_proto::server::{RecoveryError, Timer};
+use zk_proto::tree::DataTree;
+use zk_proto::txn::Txn;
+use zk_proto::zab::Note;
+use zk_proto::zab::message::{LinkId, Notification};
+use zk_trials::event::{ActorId, GroundTruth, Observation};
+use zk_trials::program::ProgramStep;
+
+/// Where something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// At no process: the nemesis, the ensemble as a whole, the outside resource.
+    Simulation,
+    /// At a server.
+    Server(u8),
+    /// At a client process, in one of its lives.
+    Client(ActorId),
+}
+
+/// What happened.
+#[derive(Hash)]
+pub enum What<'a> {
+    Opened {
+        conn: ConnId,
+    },
+    Refused {
+        conn: ConnId,
+    },
+    Lost {
+        conn: ConnId,
+    },
+    Dropped {
+        conn: ConnId,
+    },
+    ToServer {
+        conn: ConnId,
+        message: &'a ToServer,
+    },
+    ToClient {
+        conn: ConnId,
+        message: &'a ToClient,
+    },
+    ServerTimer(Timer),
+    ClientTimer(ClientTimer),
+    Synced {
+        file: FileId,
+        length: u64,
+    },
+    Started {
+        zxid: Zxid,
+    },
+    Down,
+    Notified {
+        from: u8,
+        notification: &'a Notification,
+    },
+    Linked {
+        link: LinkId,
+        from: u8,
+        to: u8,
+    },
+    Unlinked {
+        link: LinkId,
+    },
+    FromPeer {
+        link: LinkId,
+        message: &'a ToPeer,
+    },
+    PeerNotes(&'a Note),
+    Leads {
+        epoch: u32,
+        last: Zxid,
+    },
+    Restored {
+        zxid: Zxid,
+    },
+    Serves {
+        serves: bool,
+    },
+    Propose(&'a Txn),
+    Commit {
+        zxid: Zxid,
+    },
+    Apply {
+        zxid: Zxid,
+    },
+    State(KeeperState),
+    Observed(&'a Observation),
+    Is(&'a GroundTruth),
+    Fault(&'a Fault),
+    Heal,
+    Broken {
+        name: &'a str,
+    },
+    End {
+        tree: &'a DataTree,
+    },
+    /// Bits of a server's disk rot.
+    Rotten {
+        file: FileId,
+    },
+    /// A server does not start from its disk.
+    StaysOut {
+        error: &'a RecoveryError,
+    },
+    /// A server starts from its disk, which lacks something and does not show it.
+    Lacks {
+        last: Zxid,
+    },
+    /// A server that stayed out is given the files of another, which end here.
+    NewDisk {
+        last: Zxid,
+    },
+    /// A program has come to where all in it waits.
+    Stepped(&'a ProgramStep),
+    /// A program prints a line.
+    Prints {
+        line: &'a str,
+    },
+}
+
+/// Hashes a run and, if asked, writes it out.
+pub struct Trace {
+    hash: Xxh3,
+    bytes: Bytes,
+    lines: Option<Vec<String>>,
+    timeline: Vec<Moment>,
+    crossings: Crossings,
+    log: bool,
+}
+
+impl Trace {
+    /// `keep` keeps lines of text and the timeline; `log` sends lines to `tracing`. Neither changes the digest.
+    pub fn new(keep: bool, log: bool) -> Trace {
+        let lines = keep.then(Vec::new);
+        Trace {
+            hash: Xxh3::new(),
+            bytes: Bytes::default(),
+            lines,
+            timeline: Vec::new(),
+            crossings: Crossings::default(),
+            log,
+        }
+    }
+
+    /// Adds an event.
+    pub fn add(&mut self, at_ns: u64, place: Place, what: &What<'_>) {
+        self.bytes.0.clear();
+        (at_ns, place, what).hash(&mut self.bytes);
+        self.hash.update(&self.bytes.0);
+        if self.log || self.lines.is_some() {
+            self.write(at_ns, place, what);
+        }
+    }
+
+    #[cold]
+    fn write(&mut self, at_ns: u64, place: Place, what: &What<'_>) {
+        let line = line(at_ns, place, what);
+        if self.log {
+            tracing::info!(target: "zoocheck", "{line}");
+        }
+        if let Some(lines) = &mut self.lines {
+            lines.push(line);
+            let what = TimelineEvent::of(what);
+            self.timeline.extend(what.map(|what| Moment { at_ns, place, what }));
+        }
+    }
+
+    /// A message is sent: no part of the digest, which has what arrives.
+    pub fn sent(&mut self, now: u64, way: Way, [from, to]: [Place; 2], what: impl FnOnce() -> Carried) {
+        if self.lines.is_some() {
+            let crossing = Crossing { sent_ns: now, arrived_ns: None, from, to, what: what() };
+            self.crossings.sent(way, crossing);
+        }
+    }
+
+    /// It arrives.
+    pub fn arrived(&mut self, now: u64, way: Way) {
+        if self.lines.is_some() {
+            self.crossings.arrived(way, now);
+        }
+    }
+
+    /// The digest, the lines, the timeline, and the messages.
+    pub fn finish(self) -> (u64, Vec<String>, Vec<Moment>, Vec<Crossing>) {
+        (self.hash.digest(), self.lines.unwrap_or_default(), self.timeline, self.crossings.finish())
+    }
+}
+
+/// An event as a line: `12.040s s0 Commit zxid=1:7`.
+pub(crate) fn line(at_ns: u64, place: Place, what: &What<'_>) -> String {
+    let (seconds, millis) = (at_ns / 1_000_000_000, at_ns / 1_000_000 % 1000);
+    format!("{seconds}.{millis:03}s {place} {what}")
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Simulation => f.write_str("--"),
+            Place::Server(id) => write!(f, "s{id}"),
+            Place::Client(actor) => actor.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for What<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            What::Opened { conn } => write!(f, "Opened {conn:?}"),
+            What::Refused { conn } => write!(f, "Refused {conn:?}"),
+            What::Lost { conn } => write!(f, "Lost {conn:?}"),
+            What::Dropped { conn } => write!(f, "Dropped {conn:?}"),
+            What::ToServer { conn, message } => write!(f, "Got {conn:?} {message:?}"),
+            What::ToClient { conn, message } => write!(f, "Got {conn:?} {message:?}"),
+            What::ServerTimer(timer) => write!(f, "Timer {timer:?}"),
+            What::ClientTimer(timer) => write!(f, "Timer {timer:?}"),
+            What::Synced { file, length } => write!(f, "Synced {file:?} length={length}"),
+            What::Started { zxid } => write!(f, "Started zxid={zxid}"),
+            What::Down => f.write_str("Down"),
+            What::Notified { from, notification } => write!(f, "Notified by s{from} {notification:?}"),
+            What::Linked { link, from, to } => write!(f, "Linked {link:?} s{from} to s{to}"),
+            What::Unlinked { link } => write!(f, "Unlinked {link:?}"),
+            What::FromPeer { link, message } => write!(f, "Got {link:?} {message:?}"),
+            What::PeerNotes(note) => write!(f, "Notes {note:?}"),
+            What::Leads { epoch, last } => write!(f, "Leads epoch={epoch} last={last}"),
+            What::Restored { zxid } => write!(f, "Restored zxid={zxid}"),
+            What::Rotten { file } => write!(f, "Rotten {file:?}"),
+            What::StaysOut { error } => write!(f, "StaysOut {error}"),
+            What::Lacks { last } => write!(f, "Lacks last={last}"),
+            What::NewDisk { last } => write!(f, "NewDisk last={last}"),
+            What::Prints { line } => write!(f, "Prints {line}"),
+            What::Stepped(step) => write!(f, "Stepped {step:?}"),
+            What::Serves { serves: true } => f.write_str("Serves"),
+            What::Serves { serves: false } => f.write_str("Serves no more"),
+            What::Propose(txn) => {
+                let (session, xid) = (txn.session, txn.xid.0);
+                write!(f, "Propose zxid={} session={session} xid={xid} {:?}", txn.zxid, txn.body)
+            }
+            What::Commit { zxid } => write!(f, "Commit zxid={zxid}"),
+            What::Apply { zxid } => write!(f, "Apply zxid={zxid}"),
+            What::State(state) => write!(f, "State {state:?}"),
+            What::Observed(observation) => write!(f, "Observed {observation:?}"),
+            What::Is(truth) => write!(f, "GroundTruth {truth:?}"),
+            What::Fault(fault) => write!(f, "Fault {fault:?}"),
+            What::Heal => f.write_str("Heal"),
+            What::Broken { name } => write!(f, "Broken {name}"),
+            What::End { tree } => {
+                write!(f, "End zxid={}", tree.last_zxid())?;
+                tree.nodes().try_for_each(|(path, _)| write!(f, " {path}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn traced(keep: bool, events: &[(u64, u64)]) -> (u64, Vec<String>) {
+        let mut trace = Trace::new(keep, false);
+        for (at, counter) in events {
+            let zxid = Zxid::new(1, *counter as u32);
+            trace.add(*at, Place::Server(0), &What::Commit { zxid });
+        }
+        let (digest, lines, _, _) = trace.finish();
+        (digest, lines)
+    }
+
+    #[test]
+    fn a_line_is_data_in_a_fixed_order() {
+        assert_eq!(traced(true, &[(12_040_900_000, 7)]).1, ["12.040s s0 Commit zxid=1:7"]);
+    }
+
+    #[test]
+    fn the_digest_is_that_of_published_bytes_and_does_not_depend_on_keeping_lines() {
+        let mut bytes = Vec::new();
+        bytes.extend(5u64.to_le_bytes());
+        // A server, the first; a commit, the 21st kind of event; its zxid.
+        bytes.extend(1u64.to_le_bytes());
+        bytes.push(0);
+        bytes.extend(20u64.to_le_bytes());
+        bytes.extend([1, 0, 0, 0, 7, 0, 0, 0]);
+        let expected = xxhash_rust::xxh3::xxh3_64(&bytes);
+        assert_eq!(traced(false, &[(5, 7)]).0, expected);
+        assert_eq!(traced(true, &[(5, 7)]).0, expected);
+    }
+
+    #[test]
+    fn time_place_and_content_change_the_digest() {
+        let digest = |events| traced(false, events).0;
+        assert_ne!(digest(&[(5, 7)]), digest(&[(6, 7)]));
+        assert_ne!(digest(&[(5, 7)]), digest(&[(5, 8)]));
+        assert_ne!(digest(&[(5, 7), (6, 8)]), digest(&[(6, 8), (5, 7)]));
+    }
+
+    #[test]
+    fn what_is_said_and_what_is_sent_change_the_digest() {
+        let digest = |what: &What<'_>| {
+            let mut trace = Trace::new(false, false);
+            trace.add(5, Place::Simulation, what);
+            trace.finish().0
+        };
+        let says = |lock: &str| digest(&What::Observed(&Observation::Enters { lock: lock.into() }));
+        assert_ne!(says("/a"), says("/b"));
+        let conn = ConnId(1);
+        let got = |zxid| digest(&What::ToClient { conn, message: &ToClient::Pong { zxid } });
+        assert_ne!(got(Zxid::new(1, 1)), got(Zxid::new(1, 2)));
+        let asked = |path: &str| {
+            let request = zk_api::Request::Sync { path: path.into() };
+            let message = ToServer::Request { xid: zk_proto::message::Xid(1), request };
+            digest(&What::ToServer { conn, message: &message })
+        };
+        assert_ne!(asked("/a"), asked("/b"));
+        let actor = ActorId { process: 1, life: 0, thread: 0 };
+        assert_ne!(
+            digest(&What::Is(&GroundTruth::Paused { actor })),
+            digest(&What::Is(&GroundTruth::Resumed { actor }))
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! Views that lag, in a script: one server that leads, and observers of which each belongs to one client.
+//!
+//! What an observer is told of transactions waits until the script lets its client's view go on; all else between
+//! servers happens at once. What a lost connection still carries is proposed, and may stand later than its session has
+//! moved on: until somebody must see it, the leader's disk does not write it. A new connection of a client is to its
+//! next observer, which is as far as the leader is by the time that it has asked the leader whether the session lives,
+//! and no less.
+
+use crate::script::WrittenStep;
+use crate::simulation::{SimEvent, Simulation};
+use zk_api::Zxid;
+use zk_proto::message::{ToClient, ToPeer, ToServer};
+use zk_proto::server::ServerId;
+use zk_proto::txn::{Txn, TxnBody};
+use zk_proto::zab::message::{LinkId, Packet};
+use zk_trials::script::ScriptStep;
+
+/// The only voter.
+const LEADER: u8 = 0;
+
+/// What a script holds back among its servers.
+#[derive(Debug)]
+pub struct Views {
+    /// How many transactions a view may be behind.
+    lag: usize,
+    /// Transactions are held back; not yet while all connect.
+    holds: bool,
+    /// What was proposed while the leader's disk does not write.
+    unwritten: usize,
+    /// Writes of a lost connection that were proposed before the script came to them, of each process.
+    early: Vec<usize>,
+}
+
+impl Views {
+    pub fn new(lag: u8, clients: u16) -> Views {
+        Views { lag: lag.into(), holds: false, unwritten: 0, early: vec![0; clients.into()] }
+    }
+}
+
+impl Simulation<'_> {
+    /// From now on, transactions wait.
+    pub fn hold_views(&mut self) {
+        if let Some(views) = &mut self.views {
+            views.holds = true;
+        }
+    }
+
+    fn views(&mut self) -> &mut Views {
+        self.views.as_mut().expect("only scripts with views that lag come here")
+    }
+
+    /// Whether what a server's disk does is done at once.
+    pub fn writes_at_once(&self, server: u8) -> bool {
+        server != LEADER || self.views.as_ref().is_none_or(|views| views.unwritten == 0)
+    }
+
+    /// Whether what goes over a link arrives at once: the oldest in its direction, unless it is a transaction for an
+    /// observer.
+    pub fn carries_at_once(&self, link: LinkId, end: usize, number: u64, message: &ToPeer) -> bool {
+        let oldest = |h: &SimEvent| match h {
+            SimEvent::AtPeer { link: l, end: e, number, .. } if (*l, *e) == (link, end) => Some(*number),
+            _ => None,
+        };
+        let holds = self.views.as_ref().is_some_and(|views| views.holds);
+        self.queue.events().filter_map(oldest).min() == Some(number)
+            && !(holds && matches!(message, ToPeer::Zab(Packet::Inform(_))))
+    }
+
+    /// The observer that a client is connected to.
+    fn observer_of(&self, p: u16) -> Option<u8> {
+        let conn = *self.network.of_process(p).last()?;
+        self.network.ends(conn).map(|(_, server)| server)
+    }
+
+    /// Whether a transaction is none in a model: one that opens a session, or ends that of the administrator.
+    fn is_unseen(&self, txn: &Txn) -> bool {
+        match txn.body {
+            TxnBody::CreateSession { .. } => true,
+            TxnBody::CloseSession { .. } => {
+                self.knowledge.actor(txn.session).is_none_or(|a| a.process >= self.scenario.clients)
+            }
+            _ => false,
+        }
+    }
+
+    fn informs<'h>(&self, event: &'h SimEvent, server: u8) -> Option<&'h Txn> {
+        match event {
+            SimEvent::AtPeer { link, end, message: ToPeer::Zab(Packet::Inform(txn)), .. }
+                if self.cluster.links.reader(*link, *end) == Some(ServerId(server)) =>
+            {
+                Some(txn)
+            }
+            _ => None,
+        }
+    }
+
+    /// How many transactions an observer has to catch up with.
+    fn behind(&self, server: u8) -> usize {
+        let on_their_way = self.queue.events().filter_map(|h| self.informs(h, server));
+        let unwritten = self.views.as_ref().map_or(0, |views| views.unwritten);
+        on_their_way.filter(|txn| !self.is_unseen(txn)).count() + unwritten
+    }
+
+    /// The leader's disk writes what it has held back.
+    fn write_all(&mut self) -> Result<(), String> {
+        self.views().unwritten = 0;
+        self.settle()
+    }
+
+    /// An observer takes the next transaction. False if there is none.
+    fn goes_on(&mut self, server: u8) -> Result<bool, String> {
+        loop {
+            let next = self.queue.first(|h| self.informs(h, server).is_some());
+            let Some((_, event)) = next.and_then(|number| self.queue.take_numbered(number)) else {
+                if self.views().unwritten == 0 {
+                    return Ok(false);
+                }
+                self.write_all()?;
+                continue;
+            };
+            let is_seen = self.informs(&event, server).is_some_and(|txn| !self.is_unseen(txn));
+            self.happens(None, event);
+            self.settle()?;
+            if is_seen {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// A client's server applies one transaction more. That of one that has no connection has it when it is asked.
+    pub fn catch_up(&mut self, p: u16) -> Result<(), String> {
+        match self.observer_of(p) {
+            None => Ok(()),
+            Some(server) => match self.goes_on(server)? {
+                true => Ok(()),
+                false => Err("its server has nothing to catch up with".to_owned()),
+            },
+        }
+    }
+
+    /// Nobody lags more than is allowed.
+    pub fn hasten(&mut self) -> Result<(), String> {
+        for p in 0..self.scenario.clients {
+            let Some(server) = self.observer_of(p) else { continue };
+            while self.behind(server) > self.views().lag && self.goes_on(server)? {}
+        }
+        Ok(())
+    }
+
+    fn answers_on_their_way(&self, p: u16) -> usize {
+        let conns = self.network.of_process(p);
+        let is = |h: &&SimEvent| {
+            matches!(
+                h,
+                SimEvent::AtClient { conn, message: ToClient::Reply { .. }, .. } if conns.contains(conn)
+            )
+        };
+        self.queue.events().filter(is).count()
+    }
+
+    /// Whether the next request of a client is a write of which it will not hear, as its connection is lost before.
+    pub fn is_never_answered(&self, p: u16, rest: &[WrittenStep]) -> bool {
+        let conns = self.network.of_process(p);
+        let to_it = |h: &&SimEvent| match h {
+            SimEvent::AtClient { conn, message, .. } => {
+                conns.contains(conn) && matches!(message, ToClient::Reply { .. } | ToClient::Event { .. })
+            }
+            _ => false,
+        };
+        let before = self.queue.events().filter(to_it).count();
+        let mut heard = 0;
+        for WrittenStep(step) in rest {
+            match *step {
+                ScriptStep::Deliver(q) | ScriptStep::DeliverInOrder(q, _) if q == p => heard += 1,
+                ScriptStep::DeliverAnswers(q) if q == p => heard = before + 1,
+                ScriptStep::Drop(q, _) | ScriptStep::Crash(q) if q == p => {
+                    return heard <= before && self.next_is_write(p);
+                }
+                _ => {}
+            }
+            if heard > before {
+                return false;
+            }
+        }
+        false
+    }
+
+    fn next_is_write(&self, p: u16) -> bool {
+        let Some(conn) = self.network.of_process(p).first().copied() else { return false };
+        let request = |h: &SimEvent| match h {
+            SimEvent::AtServer { conn: c, number, message: ToServer::Request { request, .. } }
+                if *c == conn =>
+            {
+                Some((*number, request.is_write()))
+            }
+            _ => None,
+        };
+        self.queue.events().filter_map(request).min().is_some_and(|(_, is_write)| is_write)
+    }
+
+    /// What a client has asked comes to its answer: a write when its server has it, and all before it.
+    pub fn comes_to_an_answer(
+        &mut self,
+        p: u16,
+        serve: impl FnOnce(&mut Self, u16) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let before = self.answers_on_their_way(p);
+        serve(self, p)?;
+        self.settle()?;
+        while self.answers_on_their_way(p) == before {
+            let Some(server) = self.observer_of(p) else { break };
+            if !self.goes_on(server)? {
+                break;
+            }
+        }
+        self.hasten()
+    }
+
+    /// A write of a lost connection is served. `early`: before the script comes to it, as its session moves on.
+    pub fn proposes_lost(
+        &mut self,
+        p: u16,
+        early: bool,
+        serve: impl FnOnce(&mut Self, u16) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let of_process = usize::from(p);
+        if !early && self.views().early[of_process] > 0 {
+            self.views().early[of_process] -= 1;
+            return self.write_all();
+        }
+        if early {
+            self.views().early[of_process] += 1;
+        } else {
+            self.nothing_unwritten()?;
+        }
+        self.views().unwritten += 1;
+        serve(self, p)?;
+        self.settle()?;
+        self.hasten()
+    }
+
+    /// What was proposed stands before anything else is done.
+    pub fn nothing_unwritten(&mut self) -> Result<(), String> {
+        match self.views().unwritten {
+            0 => Ok(()),
+            _ => self.write_all(),
+        }
+    }
+
+    /// The servers that may be a client's next are not behind what it knows.
+    pub fn next_servers_know(&mut self, p: u16) -> Result<(), String> {
+        let Some(known) = self.processes[usize::from(p)].client.as_ref().map(|client| client.last_zxid())
+        else {
+            return Ok(());
+        };
+        for server in self.scenario.own_observers(p) {
+            while self.applied_by(server) < known && self.goes_on(server)? {}
+        }
+        Ok(())
+    }
+
+    fn applied_by(&self, server: u8) -> Zxid {
+        let server = self.cluster.server(server);
+        server.map_or(Zxid::ZERO, |server| server.tree().last_zxid())
+    }
+
+    /// A client that waits for its next server has it go on until that one knows what the leader says. False if there is
+    /// nothing to go on with.
+    pub fn next_server_goes_on(&mut self, p: u16) -> Result<bool, String> {
+        match self.observer_of(p) {
+            Some(server) if self.views.is_some() => self.goes_on(server),
+            Some(_) | None => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Actors: what becomes of one that panics, spins, is killed, or ends.
+
+use crate::common::{calm, path, run_with, said, say, scripted};
+use std::sync::Arc;
+use std::time::Duration;
+use zk_api::{CreateMode, Data, Pending, ZooKeeper};
+use zk_simulator::schedule::When;
+use zk_simulator::{Fault, Run, RunOptions, Scenario, run};
+use zk_trials::event::End;
+
+fn broken(run: &Run) -> Vec<&str> {
+    run.violations.iter().map(|v| v.promise).collect()
+}
+
+#[test]
+fn a_panic_is_a_violation_and_the_others_go_on() {
+    let trial = scripted(|zk, probe, role| async move {
+        zk.exists(&path("/t")).await.expect("it is connected");
+        assert!(role.me.process != 0, "number {} is unlucky", role.me.process);
+        say(&probe, "done");
+        End::Done
+    });
+    let run = run_with(&trial, &Scenario { clients: 3, ..calm() }, 1, &[]);
+    assert_eq!(broken(&run), ["no-panic"]);
+    assert!(run.violations[0].what.contains("p0 panicked: number 0 is unlucky"), "{:?}", run.violations);
+    assert_eq!(said(&run).len(), 2);
+}
+
+#[test]
+fn submitting_without_end_is_a_violation_and_not_a_hang() {
+    let trial = scripted(|zk, _, _| async move {
+        loop {
+            drop(zk.exists(&path("/t")));
+        }
+    });
+    assert_eq!(broken(&run(&trial, &calm(), 1, &RunOptions::default())), ["no-spin"]);
+}
+
+#[test]
+fn retrying_on_a_dead_session_without_end_is_a_violation() {
+    let trial = scripted(|zk, _, _| async move {
+        let _ = zk.close().await;
+        while zk.exists(&path("/t")).await.is_err() {}
+        End::Done
+    });
+    assert_eq!(broken(&run(&trial, &calm(), 1, &RunOptions::default())), ["no-spin"]);
+}
+
+#[test]
+fn looking_at_the_state_without_end_is_a_violation() {
+    let trial = scripted(|zk, _, _| async move {
+        while !zk.state().is_final() {}
+        End::Done
+    });
+    assert_eq!(broken(&run(&trial, &calm(), 1, &RunOptions::default())), ["no-spin"]);
+}
+
+#[test]
+fn sleeping_no_time_at_all_runs_out_of_steps() {
+    let trial = scripted(|zk, _, _| async move {
+        loop {
+            zk.sleep(Duration::ZERO).await;
+        }
+    });
+    let scenario = Scenario { step_budget: 10_000, ..calm() };
+    let run = run(&trial, &scenario, 1, &RunOptions::default());
+    assert_eq!((broken(&run), run.steps), (vec!["step-budget"], 10_001));
+}
+
+#[test]
+fn nothing_of_a_run_outlives_it() {
+    let held = Arc::new(());
+    let (for_main, waits) =
+        (held.clone(), Scenario { clients: 2, heal_seconds: 1, fault_seconds: 1, ..calm() });
+    let trial = scripted(move |zk, probe, _| {
+        let (mine, spawned) = (for_main.clone(), for_main.clone());
+        async move {
+            let (_mine, other) = (mine, zk.clone());
+            probe.spawn(Box::pin(async move {
+                let _spawned = spawned;
+                let _ = other.state_change().await;
+                let _ = other.exists(&path("/t")).await;
+                Pending::<()>::slot().1.await;
+            }));
+            let (_, watch) = zk.exists_watch(&path("/t/never")).await.expect("it is connected");
+            watch.await;
+            End::Done
+        }
+    });
+    let run = run_with(
+        &trial,
+        &waits,
+        1,
+        &[(500, Fault::ClientCrash { client: 0, when: When::Now, restart_after_ms: 10 })],
+    );
+    assert_eq!(run.sometimes.get("somebody was stuck"), Some(&1));
+    drop(trial);
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
+#[test]
+fn a_lost_session_begins_a_new_life_and_a_crash_does_too() {
+    let trial = scripted(|zk, probe, role| async move {
+        let session = zk.exists(&path("/t")).await.map(|_| zk.session());
+        say(&probe, format!("life {} session {:?}", role.me.life, session.is_ok()));
+        loop {
+            if zk.exists(&path("/t")).await.is_err_and(|error| error.is_session_over()) {
+                return End::SessionLost;
+            }
+            if role.me.life == 2 {
+                return End::Done;
+            }
+            zk.sleep(Duration::from_millis(100)).await;
+        }
+    });
+    let faults = [
+        (1000, Fault::Expire { client: 0 }),
+        (5000, Fault::ClientCrash { client: 0, when: When::Now, restart_after_ms: 100 }),
+    ];
+    let run = run_with(&trial, &calm(), 1, &faults);
+    assert_eq!(said(&run), ["life 0 session true", "life 1 session true", "life 2 session true"]);
+    let truths: Vec<_> = ["actor: p0, expired: true", "Crashed { actor: p0.1 }", "Finished { actor: p0.2"]
+        .map(|truth| crate::common::times(&run, truth).len())
+        .into();
+    assert_eq!(truths, [1, 1, 1]);
+}
+
+#[test]
+fn what_an_actor_asks_while_it_is_dropped_goes_nowhere() {
+    struct Last(crate::common::Zk);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            drop(self.0.create(&path("/t/last"), Data::NULL, CreateMode::Persistent));
+        }
+    }
+    let trial = scripted(|zk, _, role| async move {
+        let last = Last(zk.clone());
+        if role.me.life == 0 {
+            Pending::<()>::slot().1.await;
+        }
+        std::mem::forget(last);
+        End::Done
+    });
+    let run = run_with(
+        &trial,
+        &calm(),
+        1,
+        &[(500, Fault::ClientCrash { client: 0, when: When::Now, restart_after_ms: 10 })],
+    );
+    assert!(broken(&run).is_empty());
+    assert!(crate::common::times(&run, "/t/last").is_empty());
+}
+
+/// A run of one client that sleeps for so long.
+fn sleeper(seconds: u64) -> Run {
+    let trial = scripted(move |zk, probe, _| async move {
+        zk.sleep(Duration::from_secs(seconds)).await;
+        say(&probe, "awake");
+        End::Done
+    });
+    run_with(&trial, &calm(), 1, &[])
+}
+
+#[test]
+fn a_run_goes_on_until_long_sleepers_wake_and_takes_none_for_stuck() {
+    let run = sleeper(700);
+    assert_eq!((said(&run), broken(&run)), (vec!["awake".to_owned()], vec![]));
+    let run = sleeper(100_000);
+    assert_eq!((said(&run), broken(&run)), (vec![], vec![]));
+    assert!(run.sometimes.keys().any(|case| case.contains("needs more heal-seconds")), "{:?}", run.sometimes);
+}
+
+#[test]
+fn a_request_that_is_too_long_for_a_server_is_not_the_servers_fault() {
+    let trial = scripted(|zk, _, _| async move {
+        let _ = zk.set_data(&path("/t"), Data::from(vec![0_u8; 1_200_000]), -1).await;
+        std::future::pending().await
+    });
+    let run = run(&trial, &calm(), 1, &RunOptions::default());
+    assert_eq!(broken(&run), Vec::<&str>::new());
+    assert_eq!(run.sometimes["a request was longer than a server takes"], 1);
+}

@@ -1,0 +1,166 @@
+//! Several servers: who leads, what a partition does, and that the invariants would see a bug.
+
+use crate::common::{calm, path, published, run_with, said, say, scripted, times};
+use std::sync::Arc;
+use std::time::Duration;
+use zk_api::{CreateMode, Data, KeeperState, ZooKeeper};
+use zk_proto::mutant::Mutant;
+use zk_simulator::{Fault, Run, RunOptions, Scenario, run};
+use zk_trials::event::End;
+use zk_trials::trial::Trial;
+
+fn servers(servers: u8) -> Scenario {
+    Scenario { servers, observers: 0, ..Scenario::default() }
+}
+
+fn calm_with(servers: u8) -> Scenario {
+    Scenario { servers, ..calm() }
+}
+
+/// Creates a znode each second for twelve seconds, and says how many were acknowledged and how many are there.
+fn writer() -> Arc<Trial> {
+    scripted(|zk, probe, _| async move {
+        let mut acknowledged = 0;
+        for n in 0..12 {
+            while zk.state() != KeeperState::SyncConnected {
+                let _ = zk.state_change().await;
+            }
+            let created = zk.create(&path(&format!("/t/n{n}")), Data::NULL, CreateMode::Persistent).await;
+            acknowledged += u32::from(created.is_ok());
+            zk.sleep(Duration::from_secs(1)).await;
+        }
+        while zk.state() != KeeperState::SyncConnected {
+            let _ = zk.state_change().await;
+        }
+        let _ = zk.sync(&path("/t")).await;
+        let there = zk.children(&path("/t")).await.expect("it is connected").len();
+        say(&probe, if there >= acknowledged as usize { "nothing was lost" } else { "something was lost" });
+        say(&probe, if acknowledged >= 8 { "it served" } else { "it hardly served" });
+        End::Done
+    })
+}
+
+/// Who began to lead, and when, in milliseconds. Short epochs end by themselves, too.
+fn led(run: &Run) -> Vec<(u64, u8)> {
+    let lines = run.trace.iter().filter(|line| line.contains(" Leads "));
+    let server = |line: &String| line.split(' ').nth(1).and_then(|place| place[1..].parse().ok());
+    times(run, " Leads ")
+        .into_iter()
+        .zip(lines)
+        .map(|(ms, line)| (ms, server(line).expect("a place")))
+        .collect()
+}
+
+/// Who led last before a time, and first after it.
+fn around(run: &Run, ms: u64) -> (u8, u8) {
+    let led = led(run);
+    let before = led.iter().rfind(|(at, _)| *at <= ms).expect("somebody led");
+    let after = led.iter().find(|(at, _)| *at > ms).expect("somebody leads again");
+    (before.1, after.1)
+}
+
+fn with_faults(count: u8, faults: &[(u64, Fault)]) -> Run {
+    let run = run_with(&writer(), &calm_with(count), 1, faults);
+    assert!(run.violations.is_empty(), "{:?}", run.violations);
+    run
+}
+
+#[test]
+fn ensembles_of_every_size_serve_and_keep_what_they_acknowledge() {
+    for count in 1..=5 {
+        assert_eq!(said(&with_faults(count, &[])), ["nothing was lost", "it served"], "{count} servers");
+    }
+}
+
+#[test]
+fn another_leads_when_the_leader_crashes_and_nothing_is_lost() {
+    let crash = Fault::LeaderCrash { down_ms: 6000, mid_sync: false };
+    let run = with_faults(3, &[(4000, crash)]);
+    assert_eq!(said(&run), ["nothing was lost", "it served"]);
+    let (before, after) = around(&run, 4000);
+    assert_ne!(before, after);
+}
+
+#[test]
+fn a_leader_that_is_cut_off_is_replaced_and_follows_when_it_is_back() {
+    let run = with_faults(3, &[]);
+    let (_, first) = *led(&run).iter().rfind(|(at, _)| *at <= 4000).expect("somebody leads");
+    let others = (0..3).filter(|server| *server != first);
+    let cut = others.flat_map(|other| [[first, other], [other, first]]).collect();
+    let run = with_faults(3, &[(4000, Fault::Partition { cut, for_ms: 7000 })]);
+    assert_eq!(said(&run), ["nothing was lost", "it served"]);
+    assert!(around(&run, 4000).1 != first);
+    assert!(run.sometimes["server lost its leader"] >= 1, "{:?}", run.sometimes);
+}
+
+#[test]
+fn without_a_quorum_nobody_serves_and_with_it_everybody_does_again() {
+    let cut = (0..3).flat_map(|a| (0..3).map(move |b| [a, b])).filter(|[a, b]| a != b).collect();
+    let run = with_faults(3, &[(4000, Fault::Partition { cut, for_ms: 9000 })]);
+    assert_eq!(said(&run)[0], "nothing was lost");
+    assert!(run.sometimes["server lost its leader"] >= 3, "{:?}", run.sometimes);
+}
+
+#[test]
+fn a_leader_that_stands_still_for_long_finds_another_in_its_place() {
+    let run = with_faults(3, &[(4000, Fault::LeaderPause { for_ms: 6000 })]);
+    assert_eq!(said(&run), ["nothing was lost", "it served"]);
+    let (before, after) = around(&run, 4000);
+    assert_ne!(before, after);
+}
+
+#[test]
+fn seeds_of_every_size_hold_and_are_the_same_again() {
+    for (count, observers) in [(2, 0), (3, 0), (4, 0), (5, 0), (1, 1), (3, 2)] {
+        for seed in 0..12 {
+            let scenario = Scenario { observers, ..servers(count) };
+            let once = || run(&published("lock"), &scenario, seed, &RunOptions::default());
+            let first = once();
+            assert!(
+                first.violations.iter().all(|v| v.violated_assumption.is_some()),
+                "{seed}: {:?}",
+                first.violations
+            );
+            assert_eq!(first, once(), "{count} servers, {observers} observers, seed {seed}");
+        }
+    }
+}
+
+/// What is broken first in some of the first seeds with a bug planted, by name.
+fn broken_by(mutant: Mutant) -> Vec<&'static str> {
+    let options = RunOptions { mutant: Some(mutant), check_always: true, ..RunOptions::default() };
+    let runs = (0..20).map(|seed| run(&published("lock"), &servers(3), seed, &options));
+    let first = |run: Run| {
+        let acted = run.deviations > 0;
+        let first = run.violations.into_iter().find(|violation| violation.violated_assumption.is_none());
+        assert!(first.is_none() || acted, "broken without the bug: {first:?}");
+        first.map(|violation| violation.promise)
+    };
+    runs.filter_map(first).collect()
+}
+
+#[test]
+fn planted_bugs_are_found_by_name_and_the_canary_is_not() {
+    for mutant in [Mutant::AcknowledgeBeforeHistory, Mutant::EpochAtUpToDate, Mutant::ProposesTwice] {
+        let broken = broken_by(mutant);
+        assert!(broken.iter().any(|name| mutant.family().contains(name)), "{}: {broken:?}", mutant.name());
+    }
+    assert_eq!(broken_by(Mutant::Canary), [""; 0]);
+}
+
+/// Where epochs of eight transactions followed each other for ever, servers were called broken that elected as the run was
+/// over, in a third of the seeds.
+#[test]
+fn somebody_who_writes_without_an_end_does_not_keep_servers_from_serving() {
+    let trial = scripted(|zk, _, _| async move {
+        loop {
+            let _ = zk.set_data(&path("/t"), Data::NULL, -1).await;
+            zk.sleep(Duration::from_millis(50)).await;
+        }
+    });
+    let scenario = Scenario { servers: 3, clients: 3, fault_seconds: 5, heal_seconds: 20, ..calm() };
+    for seed in 0..24 {
+        let run = run(&trial, &scenario, seed, &RunOptions::default());
+        assert!(run.violations.is_empty(), "seed {seed}: {:?}", run.violations);
+    }
+}
