@@ -1,11 +1,12 @@
 //! What README.md shows is so: each of its commands is run, in a small size where it would take long, and prints what the
-//! page says that it prints.
+//! page says that it prints. The commands of ARCHITECTURE.md are run as well.
 
 use crate::common::{command, needs, ran};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
 const README: &str = include_str!("../../README.md");
+const ARCHITECTURE: &str = include_str!("../../ARCHITECTURE.md");
 
 /// Its commands, each with what makes it small here and its exit status. What is cut short is undecided, or not as
 /// expected.
@@ -22,7 +23,6 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     ("shrink lock/java --seed 0 -o small.toml", "", 1),
     ("replay small.toml", "", 1),
     ("check lock --clients 3 --expiries 1 --drops 1 --crashes 1", "--max-states 500", 3),
-    ("check lock/java --clients 3 --expiries 1 --promise exclusion-among-live-sessions", "", 1),
     ("check ensemble --servers 3 --txns 1 --crashes 1 --elections 1", "--max-states 500", 3),
     ("check ensemble --whole-servers --asks multis", "--max-states 500", 3),
     ("run scenarios/suite/drops.toml", "--seeds 2", 0),
@@ -31,9 +31,14 @@ const COMMANDS: &[(&str, &str, i32)] = &[
     ("mutants", "canary --max-states 100 --seeds 1", 0),
     ("fuzz", "--programs 2", 0),
     ("scenario explain faults", "", 0),
-    ("completions bash", "", 0),
-    ("manual run", "", 0),
     ("schema zoocheck-sweep/3", "", 0),
+];
+
+/// The commands within the sentences of ARCHITECTURE.md, likewise.
+const COMMANDS_OF_THE_MAP: &[(&str, &str, i32)] = &[
+    ("run lock --seeds 100", "--seeds 2", 0),
+    ("check lock", "--max-states 500", 3),
+    ("fuzz", "--programs 2", 0),
 ];
 
 /// Run by other tests, and in CI: it goes on until it is stopped, or makes a crate that is built then.
@@ -88,6 +93,18 @@ fn every_command_of_the_readme_is_run() {
     let folder = folder();
     let all = COMMANDS.iter().filter(|(words, ..)| has_kazoo || !words.contains("my.py"));
     all.for_each(|(words, small, status)| drop(run(folder.path(), words, small, *status)));
+}
+
+#[test]
+fn every_command_of_the_map_is_run() {
+    let quoted = ARCHITECTURE.split('`').skip(1).step_by(2);
+    let named = quoted.filter_map(|text| text.strip_prefix("zoocheck "));
+    let tested = COMMANDS_OF_THE_MAP.iter().map(|(words, ..)| *words);
+    assert_eq!(named.collect::<Vec<_>>(), tested.collect::<Vec<_>>());
+    let folder = folder();
+    COMMANDS_OF_THE_MAP
+        .iter()
+        .for_each(|(words, small, status)| drop(run(folder.path(), words, small, *status)));
 }
 
 #[test]
