@@ -61,6 +61,12 @@ impl Catalogue {
         if is_file(name) {
             return Err(BadInput::new(format!("'{name}' is a scenario file; name a recipe or a variant")));
         }
+        #[cfg(feature = "run")]
+        if crate::run::is_program(name) {
+            return Err(BadInput::new(format!(
+                "'{name}' is a program; name a recipe or a variant: programs are taken by run, check and mutate"
+            )));
+        }
         let hint = match nearest(name, self.trials.iter().map(|trial| trial.about.name)) {
             Some(meant) => format!("did you mean '{meant}'?"),
             None => "'zoocheck list' names what there is".to_string(),

@@ -96,6 +96,8 @@ const COMMAND_LINES: &[(&str, &[&str])] = &[
     ("judge --herd=0", &["expected numbers from 1 to 1000, such as 1,10,100"]),
     ("judge --herd=", &["expected numbers from 1 to 1000"]),
     ("judge lok --herd", &["did you mean 'lock'?"]),
+    ("judge kazoo/lock", &["'kazoo/lock' is a program; name a recipe or a variant"]),
+    ("compare lock my.py:worker", &["'my.py:worker' is a program; name a recipe or a variant"]),
     ("judge --herd --seeds 3", &["--herd", "--seeds"]),
     ("check lock --engine z3", &["z3", "stateright"]),
     ("check lock --full --eager", &["--full", "--eager"]),
