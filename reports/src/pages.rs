@@ -35,7 +35,7 @@ use crate::words::{count, of, thousandths};
 
 /// Why a break was expected, in words that end a sentence.
 fn failed(assumptions: &[String]) -> String {
-    format!("the assumption failed that {}", assumptions.join(", and that "))
+    format!("this assumption failed: {}", assumptions.join("; "))
 }
 
 /// The same of a promise, below its table.

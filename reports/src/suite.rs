@@ -245,7 +245,7 @@ impl Search<'_> {
         };
         let failed = result.expected.as_ref().and_then(|path| path.assumption.as_ref());
         let failed = failed.filter(|_| result.verdict == Verdict::BrokenAsExpected);
-        let aside = failed.map(|it| format!("broken as expected: the assumption failed that {it}"));
+        let aside = failed.map(|it| format!("broken as expected: this assumption failed: {it}"));
         Case { aside, ..Case::new(class, &result.name, outcome) }
     }
 

@@ -128,7 +128,7 @@ impl fmt::Display for CatalogueNote<'_> {
             }
             CatalogueNote::Other(known) => write!(
                 f,
-                "not as catalogued: {} was to break {} ({}), and something else broke",
+                "not as catalogued: {} should have broken {} ({}), but something else broke",
                 known.defect,
                 known.promise,
                 needs(&known.fault)

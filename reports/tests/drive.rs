@@ -67,7 +67,7 @@ fn a_newcomer_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
     let found = squeeze(&text);
     for part in [
         "java -jar mine.jar: owes lock=/lock",
-        "in real time, which is not deterministic: a seed draws the faults, and may come out otherwise",
+        "in real time, which is not deterministic: a seed fixes only the faults, and a rerun may end differently",
         "5 clients × 2 rounds, 3 servers, session timeout 1,500 ms, faults for 15 s a seed",
         "fifo not judged on a live ensemble not counted",
         "invariants at the servers: 1 held, 0 broken, 1 never put to the test",

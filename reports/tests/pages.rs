@@ -106,14 +106,17 @@ fn pages_and_summaries_say_how_sure_it_is_and_what_was_not_run() {
     let broken = sweep_of(7, Vec::new());
     for text in [broken.html(), broken.markdown()] {
         assert!(text.contains("in 0.028 % to 0.14 % of all seeds (95 %)"), "{text}");
-        assert!(text.contains("fresh green seeds leave at most 5 % that it is still there"), "{text}");
-        assert!(!text.contains("would have shown here"), "{text}");
+        assert!(
+            text.contains("fresh green seeds leave at most a 5 % chance that it is still there"),
+            "{text}"
+        );
+        assert!(!text.contains("would have been seen here"), "{text}");
     }
     let missing = |shard: u64, from: u64| Missing { shard: Some(format!("{shard}/4")), from };
     let green = sweep_of(0, vec![missing(2, 1), missing(3, 2), missing(4, 403)]);
     let lines = [
         "partial: these seeds were not run: all of shards 2/4 to 3/4, those of shard 4/4 from 403 on",
-        "what breaks in 0.03 % of all seeds or more would have shown here, with 95 %",
+        "a break in at least 0.03 % of all seeds would have been seen here, with 95 % confidence",
     ];
     for (text, line) in [green.html(), green.markdown()]
         .iter()

@@ -405,7 +405,7 @@ fn a_kill_matrix_says_of_each_what_found_it_and_ends_with_the_answer() {
     let good = MutantsReport { unmutated: Vec::new(), wrong: Vec::new(), answer: Answer::Held, ..mutants() };
     let text = good.text(Paint::PLAIN);
     assert!(text.contains("without any: nothing was broken"), "{text}");
-    assert_eq!(text.lines().last(), Some("every one that should be was found, by name"));
+    assert_eq!(text.lines().last(), Some("every mutant that should be found was found, by name"));
 }
 
 fn reparsed<T: serde::Serialize>(report: &T) -> Value {
@@ -507,7 +507,7 @@ exclusion       BROKEN in 7 of 50 seeds                                         
 effects         broken as expected in 5 of 50 seeds (10.0 %)                           80
 herd            held                                                                   70
 fifo            never put to the test                                                  0
-  effects as expected: the assumption failed that nobody sleeps
+  effects as expected: this assumption failed: nobody sleeps
 ";
     let text = sweep().text(Paint::PLAIN);
     // The columns follow the longest cell; words are what is held fast here.
@@ -543,7 +543,7 @@ fn a_newcomer_can_read_a_live_run() {
     let text = live().text(Paint::PLAIN);
     let expected = "\
 lock/simple: One ephemeral znode.
-  on 127.0.0.1:2181, which is live: what happens here happens once
+  on 127.0.0.1:2181, a live ensemble: this run cannot be repeated
   2 clients × 3 rounds, session timeout 3,000 ms
 
 promise    verdict                      tested
@@ -551,7 +551,7 @@ exclusion  BROKEN 1 time                9
 effects    broken as expected 2 times   8
 herd       not judged on a live ensemble  not counted
 stuck      never put to the test        0
-  effects as expected: the assumption failed that nobody sleeps
+  effects as expected: this assumption failed: nobody sleeps
 
 invariants  verdict  tested
 no-panic    held     3

@@ -245,7 +245,7 @@ pub(crate) fn catalogued(about: &About) -> Option<Catalogued> {
     })
 }
 
-/// An assumption in words that follow "the assumption failed that".
+/// An assumption in words that follow "this assumption failed:".
 pub(crate) fn assumption(assumption: Assumption) -> &'static str {
     match assumption {
         Assumption::NoActionAfterSessionEnd => "nobody acts after its session has ended",

@@ -323,8 +323,8 @@ mod tests {
         let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 2, None)]);
         assert!(report.held() && report.exhaustive);
         let text = report.to_string();
-        let last = "\nholds (exhaustive, 1,234 states, depth 9); with 2 clients × 1 round; timers take any time, those \
-                    of a process in their order; no expiries, drops, crashes, pauses, restarts, admin changes, \
+        let last = "\nholds (exhaustive, 1,234 states, depth 9); with 2 clients × 1 round; timers fire at any time, those \
+                    of one process in order; no expiries, drops, crashes, pauses, restarts, admin changes, \
                     lag; next: zoocheck check lock/simple --drops 1\n";
         assert!(text.ends_with(last), "{text}");
         assert!(text.contains("\n  model: Service, "), "{text}");

@@ -68,7 +68,7 @@ pub(crate) struct DriveArguments {
     /// Client processes [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u16))]
     clients: Option<u16>,
-    /// How often each client does what it does [default: the scenario's]
+    /// Rounds for each client [default: the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8))]
     rounds: Option<u8>,
     /// Servers [default: the scenario's]

@@ -69,7 +69,7 @@ fn a_waiter_is_told_what_it_waits_for_and_who_should_have_woken_it() {
         "revocable-lock/parent --seed 0 --promise no-waiter-stuck --redraws 0",
         &[
             "# was granted it at # s, and has not released it.",
-            "# has waited since # s for other children of /revokers",
+            "# has waited since # s for the children of /revokers to change",
         ],
     );
     tells(
@@ -103,7 +103,7 @@ fn of_one_who_goes_on_writing_it_is_told_what_it_was_told_and_what_it_wrote_then
     told(
         "lock/simple --seed 5 --redraws 0 --promise session-end-noticed",
         &[
-            "It was told at # s, and writes of p1 reach the resource at # s and # s.",
+            "p1 was told at # s, and yet its writes reach the resource at # s and # s.",
             "s  --  a write of p1 reaches the unfenced resource",
         ],
     );
@@ -131,14 +131,14 @@ fn of_two_holders_it_is_told_by_what_they_hold_and_whose_claim_has_ended() {
         "lock/no-recheck --seed 0 --promise exclusion-among-live-sessions",
         &[
             "p2 has held it since # s by /lock/#, which is still there",
-            "went at # s, as the session of p0 ended",
+            "was deleted at # s, when the session of p0 ended",
             "p4 has looked at nothing since",
         ],
     );
     tells(
         "lock/adopts-ghost --seed 4 --promise exclusion-among-live-sessions",
         &[
-            "p3.1 has held it since # s by /lock/process3-lock-#, which went at # s, as a former session of p3 ended. p3 crashed at # s.",
+            "p3.1 has held it since # s by /lock/process3-lock-#, which was deleted at # s, when a former session of p3 ended. p3 crashed at # s.",
         ],
     );
 }
@@ -191,7 +191,7 @@ fn who_came_first_is_told_and_when_somebody_was_without_a_connection() {
     told(
         "election/duplicate-start --seed 9 --promise one-term-per-election --redraws 0",
         &[
-            "p0 enters the critical section of /election at # s already.",
+            "Once before, at # s: p0 enters the critical section of /election.",
             "p0 was without its connection from # s to # s.",
         ],
     );
@@ -291,6 +291,6 @@ fn a_counterexample_begins_with_the_cause_and_marks_the_steps_that_matter() {
     let text: Vec<&str> = text.lines().take(40).collect();
     let (why, steps) = text.split_at(text.iter().position(|line| line.contains(" 1. ")).expect("steps"));
     let why = why.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-    assert!(why.contains("went at step 14, as the session of p1 ended"), "{why}");
+    assert!(why.contains("was deleted at step 14, when the session of p1 ended"), "{why}");
     assert!(steps.contains(&"> 14. p1's session expires"), "{steps:?}");
 }

@@ -89,7 +89,7 @@ fn an_ensemble_and_the_kill_matrix_leave_pages_too() {
         (
             "mutants canary --seeds 1 --max-states 0",
             report::<MutantsReport>,
-            "every one that should be was found",
+            "every mutant that should be found was found",
         ),
     ] {
         let ran = zoocheck_in(dir.path(), &format!("{command} --report out"));

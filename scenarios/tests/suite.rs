@@ -26,7 +26,7 @@ fn the_lock_holds_in_every_scenario() {
 fn a_disk_that_lost_something_silently_is_why_an_invariant_may_break() {
     let ran = zoocheck("run suite/disks.toml --seeds 60 -v");
     let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let why = "as expected: the assumption failed that no disk silently loses what was durable (disk-intact)";
+    let why = "as expected: this assumption failed: no disk silently loses what was durable (disk-intact)";
     assert!(ran.status == 0 && text.contains(why), "{}", ran.stdout);
 }
 

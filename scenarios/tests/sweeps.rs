@@ -310,7 +310,7 @@ fn a_sweep_until_covered_ends_where_nothing_new_comes_whatever_the_jobs() {
     assert_eq!(report["seeds"]["end"], last + 26);
     let short = zoocheck("run lock --until-covered 25 --seeds 20");
     assert_eq!(short.status, 3);
-    assert!(short.stdout.contains("not covered: there is no end of 25 seeds"), "{}", short.stdout);
+    assert!(short.stdout.contains("not covered: never 25 seeds"), "{}", short.stdout);
     refused("0", &zoocheck("run lock --until-covered 0"), &["'0'"]);
     refused("both", &zoocheck("run lock --until-covered 5 --shard 1/2"), &["--shard"]);
 }

@@ -1,4 +1,4 @@
-//! Programs of others, in processes of their own, in lockstep with a simulation.
+//! Third-party programs, in processes of their own, in lockstep with a simulation.
 //!
 //! A *worker* is a process with a host in it, which runs a program of its language: one life of a client process at a time, one
 //! after the other. `PROTOCOL.md` says what is said between a worker and this crate; any host that keeps to it will do.
@@ -6,7 +6,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `frame` | what is said, as bytes |
-//! | `worker` | a worker: asked, answering, and ended where it does not |
+//! | `worker` | a worker: it is asked, answers, and is killed if it does not |
 //! | `watch` | ends workers that do not answer |
 //! | `hosts` | [`Hosts`]: the workers of one program, which are used again |
 //! | `python` | the host for Python, and how it is started |

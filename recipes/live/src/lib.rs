@@ -15,7 +15,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `client` | [`LiveClient`], a session: requests in their order, its end |
-//! | `hub` | the session's state, for whoever waits for a change of it; the persistent watches there are |
+//! | `hub` | the session's state, for anything that waits for it to change; its persistent watches |
 //! | `perform` | what each request is in `zookeeper-client`'s words |
 //! | `watches` | one-shot and persistent watches |
 //! | `convert` | `Stat`s, ACLs, states and events, converted both ways |
@@ -35,8 +35,8 @@
 //! its timeout, and calls it expired. The session may live on at the ensemble for a while, and its ephemeral znodes
 //! with it.
 //!
-//! **Persistent watches.** After a lost connection they are added again by this crate, as `zookeeper-client` 0.11.2
-//! leaves them out of what it registers anew. Events that happen before that are lost, as with ZooKeeper's own client.
+//! **Persistent watches.** After a lost connection they are added again by this crate, because `zookeeper-client`
+//! 0.11.2 does not register them again. Events that happen before that are lost, as with ZooKeeper's own client.
 
 mod client;
 mod convert;

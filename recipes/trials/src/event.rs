@@ -75,7 +75,7 @@ pub enum Observation {
     Attempts { lock: Text },
     /// It was granted the lock; `node` is its znode there, and `token` its fencing token if the recipe gives one.
     Granted { lock: Text, node: Text, token: Option<Zxid> },
-    /// It was granted the lock in shared mode, together with others that are granted it so.
+    /// It was granted the lock in shared mode, possibly together with others.
     Shares { lock: Text, node: Text, token: Option<Zxid> },
     /// It enters the critical section, believing that it holds the lock.
     Enters { lock: Text },
@@ -256,7 +256,7 @@ impl<E: Into<End>> From<Result<(), E>> for End {
     }
 }
 
-/// How an actor ends that does not handle an error.
+/// How an actor that does not handle an error ends.
 impl From<Error> for End {
     fn from(error: Error) -> End {
         if error.is_session_over() { End::SessionLost } else { End::Failed }

@@ -35,16 +35,17 @@ pub struct Terms {
     /// [`Tested`](Finding::Tested). The sentence is shown to users who get no answer because nothing has tested the
     /// promise.
     pub tested_when: &'static str,
-    /// The assumptions under which it is owed. A violation that results from one that does not hold names it.
+    /// The assumptions under which it is owed. A violation caused by an assumption that does not hold names that
+    /// assumption.
     pub assumes: &'static [Assumption],
     /// Whether it can be judged from outside a running ensemble, where only this is reported: sessions opened,
     /// connections lost and made, expiries learnt, writes at the resource, actors finished. Neither the end of a
     /// session nor what becomes of a znode is reported.
     ///
-    /// `false`, which is the default, is always safe: the promise is then reported as not judged. `true` means that all
-    /// of this holds without the rest of it:
+    /// `false`, which is the default, is always safe: the promise is then reported as not judged. `true` means that the
+    /// following holds even if only the above is reported:
     ///
-    /// - what it finds tested was put to the test;
+    /// - what it reports as tested really was put to the test;
     /// - a break that it finds in an event is real if the sessions of all actors that could have a part in it lived on
     ///   after it. The engine makes sure of that, and treats the break as expected where it cannot;
     /// - what it finds at rest is true: sessions and znodes are then known by asking.
@@ -90,7 +91,8 @@ impl Terms {
 /// What a promise may rest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Assumption {
-    /// Nobody acts on the outside after its session has ended (by a pause, a slow write, a lost connection).
+    /// No actor writes to the outside resource after its session has ended (because of a pause, a slow write or a lost
+    /// connection).
     NoActionAfterSessionEnd,
     /// No administrator deletes or changes the recipe's znodes.
     NoAdministrator,
@@ -143,8 +145,8 @@ pub enum Subject {
     Unsaid,
     /// These znodes, with all those below and above them.
     Znodes(Vec<Text>),
-    /// Whatever any of these actors relies on: its own ephemeral znode, that of another whose place it took, and
-    /// nobody's znodes for as long as the actor is not through with them.
+    /// Whatever any of these actors relies on: its own ephemeral znode, that of another actor whose place it took, and
+    /// znodes that nobody owns, as long as the actor is not through with them.
     Actors(Vec<ActorId>),
 }
 

@@ -39,7 +39,7 @@ impl Report for CheckReport {
         );
         page.extend(known(report.catalogue_note()));
         page.extend(how_far(report.verdict == Judgement::Undecided && !report.exhaustive));
-        let left_out = report.left_out.iter().map(|left_out| format!("taken in one way: {left_out}"));
+        let left_out = report.left_out.iter().map(|left_out| format!("explored in one way only: {left_out}"));
         page.extend(left_out.map(|line| Line::new(Mood::Odd, line).wrapped(0).into()));
         page.push(answer(report.verdict.answer(), last_line(report)));
         page
@@ -110,14 +110,14 @@ fn bounds(b: &Bounds) -> String {
             text.push_str(&format!("; views lag by at most {}", of(lag.into(), "transaction")));
             text.push_str(if b.stale_syncs { "; syncs may not help" } else { "; syncs help" });
             text.push_str(match b.false_expiries {
-                true => "; live sessions may be called dead",
-                false => "; ends are true",
+                true => "; live sessions may be reported ended",
+                false => "; sessions are reported ended only if they are",
             });
         }
     }
     text.push_str(match b.pauses {
-        0 => "; timers take any time, those of a process in their order",
-        _ => "; timers take any time",
+        0 => "; timers fire at any time, those of one process in order",
+        _ => "; timers fire at any time",
     });
     if !none.is_empty() {
         text.push_str(&format!("; no {}", none.join(", ")));

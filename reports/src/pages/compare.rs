@@ -18,9 +18,9 @@ const VERDICT: usize = "not broken yet".len();
 const KEY: [(&str, &str); 6] = [
     ("kept", "it held in the model, which was searched to its end, and in all seeds"),
     ("not broken yet", "it held as far as the search came, which was cut short or ended at a break"),
-    ("kept so far *", "likewise, and it broke where that failed"),
-    ("never tested", "neither the model nor a seed came to what it is about"),
-    ("not promised", "it is looked at, and the recipe may break it"),
+    ("kept so far *", "it held as far as the search went, and broke only where its assumption failed"),
+    ("never tested", "neither the model nor any seed put it to the test"),
+    ("not promised", "it is measured, but the recipe does not promise it"),
     ("-", "it is not looked at"),
 ];
 

@@ -31,7 +31,7 @@ impl Report for DriveReport {
         let mut page = vec![
             Block::Title(report.program.clone(), format!("owes {}", report.owed.join(", "))),
             below(
-                "in real time, which is not deterministic: a seed draws the faults, and may come out otherwise",
+                "in real time, which is not deterministic: a seed fixes only the faults, and a rerun may end differently",
             ),
             below(settings),
             Block::Table("Verdicts", vec![promises]),

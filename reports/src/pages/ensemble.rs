@@ -59,7 +59,7 @@ fn level(name: &str) -> String {
     match name {
         "election" => "from the start, and no further than an election".to_owned(),
         "synchronisation" => "from a decided election on".to_owned(),
-        "competing-leaders" => "from two of three voters on that stand for one epoch".to_owned(),
+        "competing-leaders" => "from the moment when two of three voters compete for one epoch".to_owned(),
         "broadcast" => "from an established leader on".to_owned(),
         "whole" => "from the start".to_owned(),
         other => other.to_owned(),

@@ -17,7 +17,7 @@ impl Report for ExhaustReport {
         let report = self;
         let orders = report.orders;
         let what = format!(
-            "seed {}, from {} on: the next {} in every order, and then as time brings it",
+            "seed {}, from {} on: the next {} in every order, then in order of time",
             report.seed,
             seconds(report.at_ns),
             of(report.steps.into(), "event")
@@ -45,8 +45,7 @@ fn broken_order(order: &BrokenOrder) -> Block {
 
 fn closing(page: &mut Page, report: &ExhaustReport) {
     let all = if report.exhaustive { "these are all" } else { "there are more" };
-    let differ =
-        format!("{}, {all}; {} of the runs differ", of(report.orders, "order"), count(report.different));
+    let differ = format!("{}, {all}; {} distinct runs", of(report.orders, "order"), count(report.different));
     let words = match report.answer {
         Answer::Held => "every promise held in every order",
         Answer::Broken => "a promise was BROKEN in some order",

@@ -27,7 +27,7 @@ impl Report for LiveReport {
         promises.notes = notes.collect();
         let mut page = vec![
             Block::Title(report.recipe.clone(), report.about.clone()),
-            below(format!("on {}, which is live: what happens here happens once", report.connect)),
+            below(format!("on {}, a live ensemble: this run cannot be repeated", report.connect)),
             below(settings),
             Block::Table("Verdicts", vec![promises, group("invariants", &report.invariants)]),
         ];

@@ -18,7 +18,7 @@ impl Report for MutantsReport {
         let (seeds, clients) = (of(report.seeds, "seed"), report.clients.join(" and "));
         let mut page = vec![
             Block::Title("mutants".into(), about),
-            below(format!("{seeds} each, and without any; clients do {clients}, in turns")),
+            below(format!("{seeds} for each mutant, and without any mutant; clients run {clients}, in turn")),
         ];
         if !report.models.is_empty() {
             let models = report.models.join("; ");
@@ -45,7 +45,7 @@ impl Report for MutantsReport {
         let mutants = of(report.mutants.len() as u64, "mutant");
         page.push(Line::from(format!("{mutants} in {}", wall(report.wall_seconds))).into());
         let words = match report.answer {
-            Answer::Held => "every one that should be was found, by name",
+            Answer::Held => "every mutant that should be found was found, by name",
             Answer::Broken | Answer::Undecided => "NOT as it should be",
         };
         page.push(answer(report.answer, words));

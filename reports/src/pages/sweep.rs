@@ -27,7 +27,7 @@ pub fn sweep_brief(report: &SweepReport, paint: Paint) -> String {
     let line = format!("cases reached: {reached} of {}{never}", report.sometimes.len());
     page.push(Line::from(line).wrapped(2).into());
     closing(&mut page, report);
-    page.push(Line::from("-v tells of each promise and each case").into());
+    page.push(Line::from("-v shows every promise and every case").into());
     text(&page, paint)
 }
 
@@ -225,7 +225,7 @@ fn rate_words(report: &SweepReport, promise: &str) -> Option<String> {
         _ => format!("in {low} to {high} of all seeds ({level})"),
     };
     Some(format!(
-        "{rates}; after a fix, {} {} at most {} that it is still there",
+        "{rates}; after a fix, {} {} at most a {} chance that it is still there",
         of(rate.green_seeds, "fresh green seed"),
         if rate.green_seeds == 1 { "leaves" } else { "leave" },
         percent(1.0 - known.level),
@@ -236,7 +236,8 @@ fn rate_words(report: &SweepReport, promise: &str) -> Option<String> {
 fn unseen_words(report: &SweepReport) -> Option<String> {
     let known = &report.confidence;
     let (rate, sure) = (percent(known.unseen_below), percent(known.level));
-    let line = format!("what breaks in {rate} of all seeds or more would have shown here, with {sure}");
+    let line =
+        format!("a break in at least {rate} of all seeds would have been seen here, with {sure} confidence");
     (report.seeds.count > 0).then_some(line)
 }
 
@@ -253,12 +254,12 @@ fn percent(share: f64) -> String {
 fn covered_words(report: &SweepReport) -> Option<(bool, String)> {
     let until = report.until_covered.as_ref()?;
     let quiet = of(until.quiet, "seed");
-    let last = until.last_new.map_or("nothing was reached at all".into(), |seed| {
-        format!("the last that was new came in seed {seed}")
-    });
+    let last = until
+        .last_new
+        .map_or("nothing was reached at all".into(), |seed| format!("the last new case came in seed {seed}"));
     let line = match until.covered {
         true => format!("covered: nothing new in {quiet}; {last}"),
-        false => format!("not covered: there is no end of {quiet} with nothing new; {last}"),
+        false => format!("not covered: never {quiet} in a row with nothing new; {last}"),
     };
     Some((until.covered, line))
 }

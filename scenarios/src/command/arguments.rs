@@ -33,7 +33,7 @@ Exit status:
   1  a promise was broken
   2  bad command line, file or environment
   3  undecided: a check was cut short, a promise was never put to the test, or a sweep
-     did not get to its end (what broke until then is in its report)
+     did not finish (its report has what broke before that)
 
 Examples:
   zoocheck list                        what there is
@@ -69,12 +69,12 @@ pub(super) enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Tells what the number of a defect stands for, such as S-070
+    /// Explains what a defect's number, such as S-070, stands for
     Explain {
         /// The number, as it is printed
         defect: String,
     },
-    /// Writes a crate with a recipe of your own, to begin with
+    /// Creates a starter crate for a recipe of your own
     #[command(long_about = crate::new::ABOUT)]
     New(crate::new::NewArguments),
     /// Runs a recipe under many seeds, with faults
@@ -115,11 +115,11 @@ pub(super) enum Command {
     #[cfg(feature = "run")]
     #[command(long_about = crate::compare::ABOUT)]
     Compare(crate::compare::CompareArguments),
-    /// Tells how strong a recipe's promises are, by mutations of the recipe
+    /// Measures how strong a recipe's promises are, by mutating the recipe
     #[cfg(feature = "run")]
     #[command(long_about = crate::mutate::ABOUT)]
     Mutate(crate::mutate::MutateArguments),
-    /// Plants bugs into the simulated servers, and tells what finds them
+    /// Plants bugs in the simulated servers, and shows what finds them
     #[cfg(feature = "run")]
     #[command(long_about = crate::mutants::ABOUT)]
     Mutants(crate::mutants::MutantsArguments),
@@ -139,7 +139,7 @@ pub(super) enum Command {
     #[cfg(feature = "conform")]
     #[command(long_about = crate::conform::ABOUT, after_help = crate::conform::EPILOGUE)]
     Conform(crate::conform::ConformArguments),
-    /// Prints what a shell needs to complete this command's words
+    /// Prints a shell completion script for this command
     Completions {
         /// Which shell
         #[arg(value_enum)]
@@ -147,10 +147,10 @@ pub(super) enum Command {
     },
     /// Prints a manual page: zoocheck manual > zoocheck.1
     Manual {
-        /// Of this command, such as run or check ensemble [default: of all]
+        /// The command, such as run or check ensemble [default: all commands]
         command: Vec<String>,
     },
-    /// Tells of scenario files
+    /// Explains scenario files
     #[cfg(feature = "run")]
     Scenario {
         #[command(subcommand)]
@@ -158,13 +158,13 @@ pub(super) enum Command {
     },
     /// Prints the JSON Schema of a report, such as zoocheck-sweep/3
     Schema {
-        /// What stands in the report's key 'schema'
+        /// The value of the report's key 'schema'
         #[arg(value_parser = PossibleValuesParser::new(schemas().map(|(name, _)| name)))]
         report: String,
     },
 }
 
-/// What else can be checked than recipes.
+/// What can be checked besides recipes.
 #[derive(Subcommand, Debug)]
 pub(super) enum CheckKind {
     /// Explores an ensemble of servers
@@ -172,7 +172,7 @@ pub(super) enum CheckKind {
     Ensemble(EnsembleArguments),
 }
 
-/// What there is to tell of scenarios.
+/// What can be explained about scenarios.
 #[cfg(feature = "run")]
 #[derive(Subcommand, Debug)]
 pub(super) enum ScenarioKind {
@@ -216,34 +216,34 @@ pub(super) struct RunArguments {
     /// How many, from 0, or from A to the last before B [default: 100]
     #[arg(long, value_name = "N|A..B", allow_negative_numbers = true)]
     pub(super) seeds: Option<SeedRange>,
-    /// Seeds that no other day has [default: those of today, by UTC]
+    /// Seeds that no other day uses [default: today's, in UTC]
     #[arg(long, value_name = "DATE", num_args = 0..=1, require_equals = true, default_missing_value = "today")]
     pub(super) fresh: Option<DatedSeeds>,
-    /// Until so many in a row reach nothing new, or --seeds [default: 100000]
+    /// Stop after K seeds in a row with nothing new, or after --seeds [default: 100000]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole(1..=1_000_000_000u64), conflicts_with = "shard")]
     pub(super) until_covered: Option<u64>,
     /// How many seeds at a time [default: one for each core]
     #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(super) jobs: Option<u16>,
-    /// The share of machine I, from 1, of N; auto: as CI or Kubernetes says
+    /// Only machine I's share of the seeds, I from 1 to N; auto: from CI or Kubernetes
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Shard>,
     /// Write index.html, report.json, junit.xml and summary.md there
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<std::path::PathBuf>,
-    /// Go on with the sweep whose report is there, if there is one
+    /// Continue the sweep whose report is in DIR, if there is one
     #[arg(long, requires = "report")]
     pub(super) resume: bool,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-    /// Tell of each promise and each case, whatever came of them
+    /// Show every promise and every case
     #[arg(short, long)]
     pub(super) verbose: bool,
     /// Logs on stderr: info, or zoocheck=info,my_crate=debug; then --jobs is 1
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
-    /// Run once on a live ensemble instead, below znodes that must be free
+    /// Run once on a live ensemble instead, under znodes that must be empty
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "HOST:PORT,…", value_parser = servers, conflicts_with_all = OF_SEEDS)]
     pub(super) connect: Option<String>,
@@ -251,11 +251,11 @@ pub(super) struct RunArguments {
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=MOST_CLIENTS), requires = "connect", conflicts_with_all = OF_SEEDS)]
     pub(super) clients: Option<u16>,
-    /// How often each client does what it does [default: the scenario's]
+    /// Rounds for each client [default: the scenario's]
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8), requires = "connect", conflicts_with_all = OF_SEEDS)]
     pub(super) rounds: Option<u8>,
-    /// Stop after so long, such as 90s or 1h: undecided [default: 5m]
+    /// Stop after this long, such as 90s or 1h; the run is then undecided [default: 5m]
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "TIME", value_parser = duration, requires = "connect", conflicts_with_all = OF_SEEDS)]
     pub(super) time_limit: Option<Duration>,
@@ -263,8 +263,8 @@ pub(super) struct RunArguments {
 
 #[cfg(feature = "live")]
 const LIVE: &str = "On a live ensemble";
-/// What no run on a live ensemble has. An argument that requires one is told as well: clap asks for no argument that conflicts
-/// with another that is there.
+/// Options that make no sense on a live ensemble. Options that require `--connect` must conflict with them too: clap
+/// does not demand a required argument that conflicts with one that is given.
 #[cfg(feature = "live")]
 const OF_SEEDS: [&str; 6] = ["seeds", "jobs", "shard", "fresh", "until_covered", "resume"];
 
@@ -274,13 +274,13 @@ pub(super) struct ReportArguments {
     /// What `run --report` wrote: one sweep, or all of its shards
     #[arg(value_name = "DIR", required = true)]
     pub(super) reports: Vec<std::path::PathBuf>,
-    /// Write into this directory, new or empty [default: of one DIR, there]
+    /// Write into this new or empty directory [default for a single DIR: that DIR]
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<std::path::PathBuf>,
-    /// Merge though shards are missing; it is said, and the exit status is 3
+    /// Merge even if shards are missing; the report says so, and the exit status is 3
     #[arg(long)]
     pub(super) partial: bool,
-    /// Tell of each promise and each case, whatever came of them
+    /// Show every promise and every case
     #[arg(short, long)]
     pub(super) verbose: bool,
     /// How to write the result
@@ -293,7 +293,7 @@ pub(super) struct ReportArguments {
 pub(super) struct ReplayArguments {
     #[command(flatten)]
     pub(super) asks: Asks,
-    /// Which run: the seed that a sweep named; a file of one run has its own
+    /// Which run: a seed from a sweep; not needed for a file that holds one run
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: Option<u64>,
     /// Explain this promise's break instead of the first one
@@ -314,7 +314,7 @@ pub(super) struct ReplayArguments {
     /// Logs on stderr: info, or zoocheck=info,my_crate=debug
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
-    /// Virtual time from which on events come in another order, such as 12.5
+    /// Virtual time from which events are reordered, such as 12.5
     #[arg(help_heading = ORDERS, long, value_name = "T", allow_negative_numbers = true, value_parser = virtual_time)]
     pub(super) at: Option<u64>,
     /// Run the next K events in every order, each order to the end of the run
@@ -323,7 +323,7 @@ pub(super) struct ReplayArguments {
     /// Run one order, as printed by --exhaust
     #[arg(help_heading = ORDERS, long, value_name = "N,…", requires = "at", conflicts_with = "exhaust", value_delimiter = ',')]
     pub(super) order: Vec<u32>,
-    /// Give up after so many orders
+    /// Give up after this many orders
     #[arg(help_heading = ORDERS, long, value_name = "N", requires = "exhaust", default_value_t = 100_000, allow_negative_numbers = true, value_parser = whole(1..=u64::MAX))]
     pub(super) max_orders: u64,
     /// How many orders or redraws at a time [default: one for each core]
@@ -342,7 +342,7 @@ pub(super) struct ShrinkArguments {
     /// Which run: the seed that a sweep named
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: Option<u64>,
-    /// Where to write the smaller run; it must not be there yet
+    /// Where to write the smaller run; the file must not exist yet
     #[arg(short, long, value_name = "FILE.toml", required_unless_present = "keep", conflicts_with = "keep")]
     pub(super) output: Option<std::path::PathBuf>,
     /// Write it where `run` finds it, and tries it before any seed
@@ -354,7 +354,7 @@ pub(super) struct ShrinkArguments {
     /// Runs to try at most
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "20000", value_parser = whole(1..=100_000_000u64))]
     pub(super) tries: u64,
-    /// Stop after so long, such as 90s, with what there is
+    /// Stop after this long, such as 90s, and keep the smallest run so far
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = duration)]
     pub(super) time_limit: Duration,
 }
@@ -398,7 +398,7 @@ pub(super) struct CheckArguments {
     /// Client processes
     #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=16u8))]
     clients: Option<u8>,
-    /// How often each client does what it does
+    /// Rounds for each client
     #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=16u8))]
     rounds: Option<u8>,
     /// Sessions that expire though their process lives
@@ -428,7 +428,7 @@ pub(super) struct CheckArguments {
     /// Assume that a sync shows all that is committed; ZooKeeper's may not
     #[arg(help_heading = BOUNDS, long)]
     true_syncs: bool,
-    /// Assume that nobody is told of an end while the session lives
+    /// Assume that no client is told that its live session has ended
     #[arg(help_heading = BOUNDS, long)]
     true_ends: bool,
     /// Deliver answers as requests are served; sound for some recipes only
@@ -440,7 +440,7 @@ pub(super) struct CheckArguments {
     /// Turn off --eager and --symmetry, also where they are sound
     #[arg(help_heading = SEARCH, long, conflicts_with_all = ["eager", "symmetry"])]
     full: bool,
-    /// Do not merge states by what a recipe says at checkpoints
+    /// Do not merge states that agree at a recipe's checkpoints
     #[arg(help_heading = SEARCH, long)]
     no_keys: bool,
     /// Replay every transition instead of remembering it
@@ -452,7 +452,7 @@ pub(super) struct CheckArguments {
     /// Do not look for livelocks
     #[arg(help_heading = SEARCH, long)]
     no_livelock: bool,
-    /// Compare zxids and versions by order alone; never says holds
+    /// Compare zxids and versions only by order; the verdict is never holds
     #[arg(help_heading = SEARCH, long, conflicts_with = "true_zxids")]
     ranks: bool,
     /// Give every transaction a zxid, also where none matters
@@ -461,30 +461,30 @@ pub(super) struct CheckArguments {
     /// Give up after so long, such as 90s, 5m or 1h
     #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
-    /// Give up once it holds so many gigabytes in memory
+    /// Give up once the search uses this many gigabytes of memory
     #[arg(help_heading = LIMITS, long, value_name = "GB", allow_negative_numbers = true, default_value_t = MOST_GIGABYTES, value_parser = whole(1..=100_000u32))]
     max_memory: u32,
-    /// Give up after so many states
+    /// Give up after this many states
     #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u64::MAX))]
     max_states: Option<u64>,
-    /// Go no deeper than so many steps
+    /// Go no deeper than this many steps
     #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u32::MAX))]
     max_depth: Option<u32>,
-    /// Whose search
+    /// Which engine runs the search
     #[arg(help_heading = SEARCH, long, value_enum, default_value_t)]
     engine: EngineName,
-    /// Look for a break of this promise, and answer for it alone
+    /// Look only for a break of this promise; the verdict covers no other
     #[arg(help_heading = SEARCH, long, value_name = "NAME")]
     promise: Option<String>,
 }
 
-/// Where what came of a check goes.
+/// Where the results of a check go.
 #[derive(Args, Debug)]
 pub(super) struct CheckOutputs {
     /// Write index.html, report.json, junit.xml and summary.md there
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<std::path::PathBuf>,
-    /// Write what broke it as a new scenario file, for `replay`
+    /// Write the counterexample as a new scenario file, for `replay`
     #[cfg(feature = "run")]
     #[arg(long, value_name = "FILE.toml")]
     pub(super) export: Option<std::path::PathBuf>,

@@ -254,8 +254,11 @@ impl<'a> Search<'a> {
         let found = self.past.changes().find(|change| is_child(change) && unseen(change));
         let Some(change) = found else { return String::new() };
         self.follow(change.line, 1);
-        let when =
-            if change.line < line { "its server did not know" } else { "that was over when it heard it" };
+        let when = if change.line < line {
+            "its server did not know this yet"
+        } else {
+            "this had changed by the time it got the answer"
+        };
         format!(" But {when}: {} {}.", change.path, self.gone_or_made(&change))
     }
 
@@ -298,7 +301,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// `was made at 3.2 s by p1`, `went at 4.1 s, as the session of p1 ended`.
+    /// `was made at 3.2 s by p1`, `was deleted at 4.1 s, when the session of p1 ended`.
     fn gone_or_made(&self, change: &Change<'_>) -> String {
         let at = self.at(change.line);
         let name = |session: SessionId| match self.past.owner(session) {
@@ -318,7 +321,7 @@ impl<'a> Search<'a> {
             Changed::Gone if change.by == SessionId::NONE && change.owner != SessionId::NONE => {
                 let before = self.past.before(change.line);
                 let which = if before.has_another(change.owner) { "a former session" } else { "the session" };
-                format!("went at {at}, as {which} of {} ended", name(change.owner))
+                format!("was deleted at {at}, when {which} of {} ended", name(change.owner))
             }
             Changed::Gone => format!("was deleted at {at} by {by}{untold}"),
         }

@@ -508,7 +508,7 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
         // Both znodes were made in one instant.
         ("lock.py", "__lock__0000000000 was made at 5.340 s by p2, which never got the answer."),
         ("locking_queue.py", "It printed a traceback at 3.446 s: kazoo.exceptions.ConnectionLoss"),
-        ("party.py", "__party__ went at 16.001 s, as a former session of p1 ended"),
+        ("party.py", "__party__ was deleted at 16.001 s, when a former session of p1 ended"),
         (
             "plain_queue.py",
             "p4 asked at 7.196 s: 'delete /queue/entry-100-0000000004': done, and the answer is",

@@ -1,4 +1,4 @@
-//! What servers stand on, pure and without a clock: whoever drives them owns latencies and the times of timers.
+//! What servers run on, as pure code without a clock: latencies and the times of timers are up to the caller.
 //!
 //! | module | what is in it |
 //! |---|---|

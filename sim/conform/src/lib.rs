@@ -4,9 +4,9 @@
 //! |---|---|
 //! | [`script`] | what clients do, one step a line; read and written |
 //! | [`driver`] | runs a script, writes down what came |
-//! | [`normal`] | what two servers may tell differently, made alike |
+//! | [`normal`] | makes legitimate differences between two servers alike |
 //! | [`side`] | one of the two: how it is found, tried and left |
-//! | [`ensemble`] | a real ensemble, begun and ended here: killed, paused, told who leads |
+//! | [`ensemble`] | a real ensemble, started and stopped here: its servers killed and paused, its leader found |
 //! | [`compare`] | one script on both: the first difference |
 //! | [`generate`], [`hunt`], [`shrink`] | random scripts, many of them, and what differs made small |
 //! | [`plant`] | known differences, planted, so that the hunt is seen to find them |

@@ -4,26 +4,26 @@
 //! |---|---|
 //! | `survive` | acknowledged and synced writes survive every restart |
 //! | `answers` | every answer is that of the naive reference tree |
-//! | `atomic` | of a multi all is done, or nothing |
+//! | `atomic` | a multi is applied as a whole or not at all |
 //! | `real_time` | a write that begins after another was acknowledged comes after it |
 //! | `zxids` | what a session sees never goes back in time |
 //! | `fifo` | a session's requests are done and answered in their order |
 //! | `watches` | an event is sent before any answer that shows the change |
 //! | `expiry` | a session expires when it was silent for its timeout: no sooner, and not much later |
-//! | `handshake` | who asks for a session gets a new one, or its own if that lives |
+//! | `handshake` | a client that asks for a session gets a new one, or its own if that is still alive |
 //! | `syncs` | a sync's answer shows what its leader knew when it was asked |
-//! | `moves` | what a session asks on a new connection comes behind what it wrote on former ones |
+//! | `moves` | a session's requests on a new connection are answered after its writes on earlier ones |
 //! | `ephemerals` | the ephemerals of dead sessions are gone |
 //! | `report` | their names, and how often each was put to the test |
 //! | `reference` | a naive tree that executes requests, which the others compare with |
 //! | `setup` | what is known of an ensemble from the beginning |
-//! | `at_once` | what needs nobody and waits for nothing is answered as it is read |
-//! | `between` | what servers say to each other, shown to those whom it concerns |
+//! | `at_once` | a message that needs no other server and waits for nothing is answered as soon as it is read |
+//! | `between` | messages between servers, shown to the invariants that they concern |
 //! | `trees` | how servers' trees are compared with the reference |
 //! | `executed` | what was executed, which each server of an ensemble must do in this order |
 //!
-//! Each sees the same events as every other engine part would, and shares no code with the server. That no task
-//! panics or spins and that the steps suffice is checked where tasks and steps are run.
+//! Each sees the same events as every other engine part would, and shares no code with the server. Panics, spinning
+//! tasks and exhausted step budgets are detected where tasks and steps are run.
 
 mod answers;
 mod at_once;

@@ -25,14 +25,14 @@
 //! | `other_time` | work in another time, to find code that reads the operating system's clocks |
 //! | `tasks` | which of the ready tasks runs, and when |
 //! | `hosted` | client processes that are programs of others |
-//! | `nemesis` | does the faults of the schedule |
-//! | `administrator` | who deletes what clients hold, or writes to it |
+//! | `nemesis` | injects the faults of the schedule |
+//! | `administrator` | deletes znodes that clients hold, or writes to them |
 //! | `rest` | when a run is over, and what is left then |
 //! | `knowledge` | what is known outside every server: the ground truth that promises are judged by |
 //! | `judge` | shows the promises what happens |
 //! | `trace`, `bytes` | what happened as a digest, and as lines of text |
 //! | `crossing` | [`Crossing`]: messages with both their times, to be drawn |
-//! | `herd` | [`Herd`]: how many a change wakes, by how many wait |
+//! | `herd` | [`Herd`]: how many clients a change wakes, by how many are waiting |
 //! | `visible` | what clients see, recorded to be judged by others |
 //! | `watch` | how the invariants are shown what happens |
 //! | `timeline` | [`Moment`](timeline::Moment): those of the trace's events that tell the story, typed |

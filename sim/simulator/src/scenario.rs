@@ -23,11 +23,12 @@ pub struct Scenario {
     pub about: String,
     /// Client processes, 1 to 1,000.
     pub clients: u16,
-    /// How often each client does what it does.
+    /// How many rounds each client runs.
     pub rounds: u8,
     /// Servers that vote, 1 to 5.
     pub servers: u8,
-    /// Servers beside them that do not vote, up to 2. They only learn what stands, and serve like any other.
+    /// Observers, which do not vote, up to 2. They only learn what is committed, and serve clients like any other
+    /// server.
     pub observers: u8,
     /// Whom a leader asks before a sync is answered: `as-shipped` or `asks-quorum`.
     pub sync: SyncRule,
@@ -117,7 +118,7 @@ pub struct Faults {
     pub expiries: u32,
     /// A client process crashes, mostly while it holds something; it starts again with a new session.
     pub client_crashes: u32,
-    /// A client process stops for a while, mostly while it holds something, then goes on as if nothing had been.
+    /// A client process stops for a while, mostly while it holds something, then resumes as if nothing had happened.
     pub client_pauses: u32,
     /// How long a pause takes, least and most. Within this, those of holders take half to three times the session
     /// timeout.
@@ -132,7 +133,7 @@ pub struct Faults {
     pub partitions: u32,
     /// How long a partition lasts, least and most.
     pub partition_ms: [u32; 2],
-    /// With several servers: a server's process stands still, then goes on as if nothing had been.
+    /// With several servers: a server's process stops, then resumes as if nothing had happened.
     pub server_pauses: u32,
     /// For how long, least and most.
     pub server_pause_ms: [u32; 2],

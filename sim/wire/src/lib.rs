@@ -1,8 +1,8 @@
 //! ZooKeeper's client protocol, version 3.9: bytes to [messages](zk_proto::message) and back. Pure: no I/O.
 //!
-//! A connection is a stream of frames in each direction. [`Frames`] cuts what has come into frames; each end
-//! has a codec for the rest of the connection's life, as the first frame is of another kind than the later
-//! ones, and an answer can only be read by who knows what was asked.
+//! A connection is a stream of frames in each direction. [`Frames`] cuts what has come into frames; each end has a
+//! codec for the rest of the connection's life, because the first frame is of a different kind than the later ones, and
+//! only an end that knows what was asked can read an answer.
 //!
 //! | module | what is in it |
 //! |---|---|

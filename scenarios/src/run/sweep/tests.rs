@@ -121,7 +121,7 @@ fn a_break_that_is_expected_is_told_with_its_rate_and_assumption() {
     assert_eq!(result.first_expected.as_ref().map(|failure| failure.seed), Some(4));
     assert!(report.failures.is_empty());
     let text = report.to_string();
-    assert!(words(&text).contains("as expected: the assumption failed that no administrator"), "{text}");
+    assert!(words(&text).contains("as expected: this assumption failed: no administrator"), "{text}");
     assert!(text.contains("broken as expected in 1 of 10 seeds (10.0 %)"), "{text}");
 }
 

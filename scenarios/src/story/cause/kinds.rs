@@ -229,12 +229,13 @@ impl Search<'_> {
         let wrote: Vec<String> = wrote.map(|(line, _)| self.at(*line)).collect();
         if let (Some((news, _)), false) = (news, wrote.is_empty()) {
             let (told, wrote) = (self.at(news), wrote.join(" and "));
-            self.why
-                .push(format!("It was told at {told}, and writes of {name} reach the resource at {wrote}."));
+            self.why.push(format!(
+                "{name} was told at {told}, and yet its writes reach the resource at {wrote}."
+            ));
         }
         if let Some((line, _, what)) = self.past.says().rev().find(|(_, actor, _)| actor.process == process) {
             self.pick(line, 0);
-            self.why.push(format!("The last that {name} said, at {}: it {what}.", self.at(line)));
+            self.why.push(format!("The last thing that {name} reported, at {}: it {what}.", self.at(line)));
         }
         if let Some((line, call)) = self.past.calls(process).next_back() {
             self.pick(line, 1);
@@ -490,7 +491,7 @@ impl Search<'_> {
         let before = says.find(|(_, _, what)| std::mem::discriminant(*what) == std::mem::discriminant(now));
         let Some((line, actor, what)) = before else { return };
         self.follow(line, 0);
-        self.why.push(format!("{actor} {what} at {} already.", self.at(line)));
+        self.why.push(format!("Once before, at {}: {actor} {what}.", self.at(line)));
     }
 
     /// The last that a process said, beside what it has.

@@ -72,7 +72,7 @@ impl Search<'_> {
             let lost = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
             let fires = if fires { FIRES } else { "" };
             self.why.push(format!(
-                "{name} has waited since {since} for other children of {path}{last}.{fires}{lost}"
+                "{name} has waited since {since} for the children of {path} to change{last}.{fires}{lost}"
             ));
             return;
         }
