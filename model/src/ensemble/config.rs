@@ -50,7 +50,7 @@ impl EnsembleBounds {
 
 /// Where a model begins, and what can happen in it. Never another protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Level {
     /// Everybody looks for a leader, and nobody dials anybody.
     Election,

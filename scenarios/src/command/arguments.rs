@@ -219,13 +219,13 @@ pub(super) struct RunArguments {
     /// Seeds that no other day uses [default: today's, in UTC]
     #[arg(long, value_name = "DATE", num_args = 0..=1, require_equals = true, default_missing_value = "today")]
     pub(super) fresh: Option<DatedSeeds>,
-    /// Stop after K seeds in a row with nothing new, or after --seeds [default: 100000]
+    /// Stop after K seeds in a row with nothing new, or --seeds [default: 100000]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole(1..=1_000_000_000u64), conflicts_with = "shard")]
     pub(super) until_covered: Option<u64>,
     /// How many seeds at a time [default: one for each core]
     #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(super) jobs: Option<u16>,
-    /// Only machine I's share of the seeds, I from 1 to N; auto: from CI or Kubernetes
+    /// Only the share of machine I, from 1, of N; auto: from CI or Kubernetes
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Shard>,
     /// Write index.html, report.json, junit.xml and summary.md there
@@ -243,7 +243,7 @@ pub(super) struct RunArguments {
     /// Logs on stderr: info, or zoocheck=info,my_crate=debug; then --jobs is 1
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
-    /// Run once on a live ensemble instead, under znodes that must be empty
+    /// Run once on a live ensemble instead, under znodes that must be free
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "HOST:PORT,…", value_parser = servers, conflicts_with_all = OF_SEEDS)]
     pub(super) connect: Option<String>,
@@ -255,7 +255,7 @@ pub(super) struct RunArguments {
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8), requires = "connect", conflicts_with_all = OF_SEEDS)]
     pub(super) rounds: Option<u8>,
-    /// Stop after this long, such as 90s or 1h; the run is then undecided [default: 5m]
+    /// Stop after this long, such as 90s or 1h: undecided [default: 5m]
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "TIME", value_parser = duration, requires = "connect", conflicts_with_all = OF_SEEDS)]
     pub(super) time_limit: Option<Duration>,
@@ -277,7 +277,7 @@ pub(super) struct ReportArguments {
     /// Write into this new or empty directory [default for a single DIR: that DIR]
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<std::path::PathBuf>,
-    /// Merge even if shards are missing; the report says so, and the exit status is 3
+    /// Merge even if shards are missing; the report says so; exit status 3
     #[arg(long)]
     pub(super) partial: bool,
     /// Show every promise and every case
@@ -354,7 +354,7 @@ pub(super) struct ShrinkArguments {
     /// Runs to try at most
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "20000", value_parser = whole(1..=100_000_000u64))]
     pub(super) tries: u64,
-    /// Stop after this long, such as 90s, and keep the smallest run so far
+    /// Stop after this long, such as 90s, with the smallest run so far
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = duration)]
     pub(super) time_limit: Duration,
 }
@@ -470,7 +470,7 @@ pub(super) struct CheckArguments {
     /// Go no deeper than this many steps
     #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u32::MAX))]
     max_depth: Option<u32>,
-    /// Which engine runs the search
+    /// Which engine searches
     #[arg(help_heading = SEARCH, long, value_enum, default_value_t)]
     engine: EngineName,
     /// Look only for a break of this promise; the verdict covers no other
