@@ -29,18 +29,20 @@ use zk_reports::{count, prepare_report_dir};
 use zk_simulator::{Faults, Scenario};
 
 pub(crate) const ABOUT: &str = "\
-Runs client programs, in any language, in real time: an ensemble is served, each client is a process of
-the program, and a seed's faults strike servers, connections and processes. What the programs say they do
-(by HTTP, as to 'serve --promises') is judged.
+Runs client programs, in any language, in real time, under the faults of many seeds
 
-It is not deterministic: a seed draws the faults, and time does the rest. Seeds in which something was
-broken are tried again, and it is counted how often it is broken then.
+zoocheck serves an ensemble and runs each client as a process of the program. A seed's faults
+strike servers, connections and processes. What the programs say that they do (over HTTP, as with
+'serve --promises') is judged.
 
-A program is told by its environment: ZOOCHECK_SERVERS (HOST:PORT,…), ZOOCHECK_CONTROL (an URL),
-ZOOCHECK_CLIENT (its number), ZOOCHECK_NAME, ZOOCHECK_CLIENTS, ZOOCHECK_ROUNDS (how often it is to do what
-it does), ZOOCHECK_SEED and ZOOCHECK_SESSION_TIMEOUT_MS. When it is done it says so ({\"finishes\": \"done\"})
-and stays, or ends with exit status 0. It is ended with its process group; its stdin closes when zoocheck is
-gone.";
+This is not deterministic: a seed fixes only the faults. A seed in which something broke is tried
+again, and the report counts how often it breaks then.
+
+The environment tells a program ZOOCHECK_SERVERS (HOST:PORT,…), ZOOCHECK_CONTROL (a URL),
+ZOOCHECK_CLIENT (its number), ZOOCHECK_NAME, ZOOCHECK_CLIENTS, ZOOCHECK_ROUNDS (how many to run),
+ZOOCHECK_SEED and ZOOCHECK_SESSION_TIMEOUT_MS. A program that is done says so ({\"finishes\":
+\"done\"}) and waits, or exits with status 0. zoocheck then ends its process group. If zoocheck
+itself dies, the program's stdin closes.";
 
 pub(crate) const EPILOGUE: &str = "\
 Exit status:

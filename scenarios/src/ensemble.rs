@@ -19,9 +19,10 @@ use zk_reports::{
 pub(crate) const ABOUT: &str = "\
 Explores an ensemble of real servers over links that break, in every order of events within bounds
 
-What is explored is the very protocol that runs elsewhere: elections, synchronisation, broadcast, over disks that lose
-what was not synced. In every state all invariants are looked at; afterwards, whether progress stays possible. The servers
-are peers without trees; with --whole-servers they have trees, sessions, files and a client.";
+It explores the protocol that runs everywhere else: elections, synchronisation and broadcast, over
+disks that lose what was not synced. Every state is checked against all invariants; afterwards,
+the search checks that progress stays possible. The servers are peers without trees; with
+--whole-servers they have trees, sessions, files and a client.";
 
 const SERVERS: &str = "What the servers are";
 const BOUNDS: &str = "Bounds: how many of each at most";

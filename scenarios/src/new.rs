@@ -8,8 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub(crate) const ABOUT: &str = "\
-Writes a crate with a recipe of your own to begin with: its trial and promises, a test, the flags and the profile that \
-zoocheck wants, and a workflow for GitHub. It runs at once; then change the recipe, its znodes and its promises.";
+Creates a starter crate for a recipe of your own
+
+It has a trial with its promises, a test, the flags and the profile that zoocheck needs, and a
+workflow for GitHub. It runs at once; then change the recipe, its znodes and its promises.";
 
 /// What every such crate has, by its place.
 const FILES: [(&str, &str); 4] = [
