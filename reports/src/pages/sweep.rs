@@ -236,8 +236,7 @@ fn rate_words(report: &SweepReport, promise: &str) -> Option<String> {
 fn unseen_words(report: &SweepReport) -> Option<String> {
     let known = &report.confidence;
     let (rate, sure) = (percent(known.unseen_below), percent(known.level));
-    let line =
-        format!("a break in at least {rate} of all seeds would have been seen here, with {sure} confidence");
+    let line = format!("a break in {rate} of seeds or more would have shown, with {sure} confidence");
     (report.seeds.count > 0).then_some(line)
 }
 
