@@ -1,4 +1,21 @@
 //! What can happen next.
+//!
+//! ```
+//! use zk_model::actions::Action;
+//! use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
+//! use zk_trials::trial::Bounds;
+//!
+//! let lock = zk_trials::trials().remove(0);
+//! let config = CheckConfig::new(Bounds { crashes: 1, ..Bounds::clients(2) });
+//! let model = RecipeModel::new(lock, &config, Reads::at_first());
+//! let (mut state, mut actions) = (model.init().state, Vec::new());
+//! model.actions(&state, &mut actions);
+//! state = model.step(&state, actions[0]).state;
+//! actions.clear();
+//! let free = model.actions(&state, &mut actions);
+//! assert!(actions[..free].contains(&Action::Serve(0)), "the first request of process 0");
+//! assert!(actions[free..].contains(&Action::Crash(0)), "faults come behind what is free");
+//! ```
 
 use crate::link::{Client, Phase};
 use crate::message::Message;

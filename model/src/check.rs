@@ -1,4 +1,17 @@
 //! What to check, and what came of it.
+//!
+//! A search that is cut short does not say that anything holds:
+//!
+//! ```
+//! use zk_model::{CheckConfig, Verdict, check};
+//! use zk_trials::trial::Bounds;
+//!
+//! let lock = zk_trials::trials().remove(0);
+//! let config = CheckConfig { max_states: Some(20), ..CheckConfig::new(Bounds::clients(2)) };
+//! let check = check(lock, &config, &mut |_| ());
+//! assert!(matches!(check.verdict, Verdict::Undecided { .. }));
+//! assert!(check.ran_out.is_some() && check.states >= 20);
+//! ```
 
 use crate::model::{HONEST_CHECKPOINTS, RecipeModel};
 use crate::quiet::tell_of;

@@ -1,4 +1,19 @@
 //! Steps of the model, for people to read.
+//!
+//! ```
+//! use zk_model::describe::describe;
+//! # use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
+//! # use zk_trials::trial::Bounds;
+//! # let lock = zk_trials::trials().remove(0);
+//! # let config = CheckConfig::new(Bounds::clients(2));
+//! # let model = RecipeModel::new(lock, &config, Reads::at_first());
+//! # let (start, mut actions) = (model.init().state, Vec::new());
+//! # model.actions(&start, &mut actions);
+//!
+//! let taken = model.step(&start, actions[0]);
+//! let line = describe(&start, actions[0], &taken);
+//! assert_eq!(line, "p0 begins, its first life with a new session; asks for /lock");
+//! ```
 
 use crate::actions::Action;
 use crate::link::{Client, Phase};

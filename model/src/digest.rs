@@ -4,6 +4,15 @@
 //! by their digests and never compared: with 128 bits, a million different parts collide with odds of about
 //! 10⁻²⁷. Whole states are told apart by 64 bits, with odds of about 2·10⁻⁵ that thirty million states hide
 //! one.
+//!
+//! ```
+//! use zk_model::digest::{digest_all, digest_of};
+//!
+//! let [a, b] = ["a", "b"].map(|text| digest_of(0, text));
+//! assert_eq!(digest_of(0, "a"), a);
+//! assert_ne!(digest_of(1, "a"), a, "another kind");
+//! assert_ne!(digest_all(0, [a, b]), digest_all(0, [b, a]), "in order");
+//! ```
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};

@@ -5,36 +5,89 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `check` | [`check()`]: what to explore, and what came of it; [`explore`] |
-//! | `model` | [`RecipeModel`](model::RecipeModel): the state machine, put together of the parts below |
-//! | `state`, `actions` | a state, and what can happen in it, always in the same order |
-//! | `process` | actors as histories of their inputs, replayed; steps remembered, checkpoints audited |
-//! | `tasks`, `timers` | the tasks of a process, and which of them are ready; which of its timers may fire first |
-//! | `replay_runtime`, `client`, `probe` | what an actor sees of the model, and what it waits for |
-//! | `link` | a process with its connection: what it sent, what comes to it, what it believes |
-//! | `service` | the ensemble: one real tree, sessions, watches, views that lag |
-//! | `trace_validation` | whether `service` allows what clients saw in a recorded run |
-//! | `reads`, `orders` | values that are varied only if somebody reads them; the order of names in lists |
-//! | `message` | what travels between processes and the ensemble |
-//! | `monitors` | promises as part of a state |
-//! | `symmetry` | states that differ only in which process is which |
-//! | `digest`, `memo` | digests of 128 bits, and what is remembered by them |
-//! | `search`, `tree` | our own breadth-first search, and the states it has found |
-//! | `inevitable` | the step of a counterexample from which on nothing avoids the break |
-//! | `livelock` | livelocks in what a search has recorded |
-//! | `stateright` | the same model for stateright's searches and its Explorer |
-//! | `describe`, `script` | steps, for people to read, and for the simulator to take again |
-//! | `scene` | steps as data, to be drawn |
-//! | `quiet` | caught panics |
-//! | `waits` | what an actor waits for |
-//! | `watching` | watches as a client knows them |
-//! | `life` | how a life of a process begins |
-//! | `stop` | why a search cannot go on |
+//! | [`check`](mod@check) | [`check()`]: what to explore, and what came of it; [`explore`] |
+//! | [`model`] | [`RecipeModel`](model::RecipeModel): the state machine, put together of the parts below |
+//! | [`state`], [`actions`] | a state, and what can happen in it, always in the same order |
+//! | [`process`], [`life`] | actors as histories of their inputs, replayed; how a life of a process begins |
+//! | [`replay_runtime`] | what an actor sees of the model, and what it waits for |
+//! | [`link`] | a process with its connection: what it sent, what comes to it, what it believes |
+//! | [`service`] | the ensemble: one real tree, sessions, watches, views that lag |
+//! | [`trace_validation`] | whether [`service`] allows what clients saw in a recorded run |
+//! | [`reads`] | values that are varied only if somebody reads them |
+//! | [`message`] | what travels between processes and the ensemble |
+//! | [`monitors`] | promises as part of a state |
+//! | [`symmetry`] | states that differ only in which process is which |
+//! | [`digest`] | digests of 128 bits |
+//! | [`search`] | our own breadth-first search |
+//! | [`livelock`] | livelocks in what a search has recorded |
+//! | [`stateright`] | the same model for stateright's searches and its Explorer |
+//! | [`describe`], [`scene`] | steps, for people to read, and as data, to be drawn |
+//! | [`stop`] | why a search cannot go on |
 //! | [`ensemble`] | ensemble models: real servers over links that break |
 //! | [`soundness`] | how a model works, and why its reductions are sound |
 //!
 //! Everything that happens in a step is worked out by one of four automata whose transitions are remembered:
 //! a process, a client, the ensemble, the promises. A step is a few look-ups.
+//!
+//! The lock holds for two clients, and a barrier does not that takes any event for its end:
+//!
+//! ```
+//! use zk_model::{CheckConfig, Verdict, check};
+//! use zk_trials::trial::Bounds;
+//!
+//! let checked = |name| {
+//!     let mut trials = zk_trials::trials().into_iter();
+//!     let trial = trials.find(|trial| trial.about.name == name).expect("it is in the catalogue");
+//!     check(trial, &CheckConfig::new(Bounds::clients(2)), &mut |_| ()).verdict
+//! };
+//! assert_eq!(checked("lock"), Verdict::Holds);
+//! let Verdict::Violated { promise, .. } = checked("barrier/any-event") else { panic!("it is broken") };
+//! assert_eq!(promise, "barrier-holds");
+//! ```
+//!
+//! A [`service::Service`] takes orders, and leaves the one before it as it was:
+//!
+//! ```
+//! use zk_api::Request;
+//! use zk_model::service::{Order, Rules, Service};
+//! # use zk_trials::event::ActorId;
+//! # let actor = ActorId { process: 0, life: 0, thread: 0 };
+//! # let rules = Rules {
+//! #     lag: 0,
+//! #     stale_syncs: true,
+//! #     goes_back: false,
+//! #     lost_answers_bind: false,
+//! #     outlives: true,
+//! #     registers_late: true,
+//! #     counts_wakes: false,
+//! #     true_zxids: false,
+//! #     pzxids: false,
+//! #     times: false,
+//! #     symmetry: false,
+//! #     ranks: false,
+//! # };
+//!
+//! let before = Service::new(&["/a".into()], &[], &[actor], &rules);
+//! let request = Request::Delete { path: "/a".into(), version: -1 };
+//! let served = before.step(&Order::Serve { client: 0, request: &request }, &rules);
+//! assert!(before.tree().node("/a").is_some());
+//! assert!(served.service.tree().node("/a").is_none());
+//! assert_eq!(served.post.len(), 1, "the client is answered");
+//! ```
+
+// The private modules, for whoever works on them:
+//
+// | module | what is in it |
+// |---|---|
+// | `tasks`, `timers` | the tasks of a process, and which of them are ready; which of its timers may fire first |
+// | `client`, `probe` | what an actor is given to ask with |
+// | `waits`, `watching` | what an actor waits for, and watches as a client knows them |
+// | `orders` | the order of names in lists |
+// | `memo` | what is remembered by digests |
+// | `tree`, `limits` | the states that a search has found, and when it gives up |
+// | `inevitable` | the step of a counterexample from which on nothing avoids the break |
+// | `script` | steps, for the simulator to take again |
+// | `quiet` | caught panics |
 
 pub mod actions;
 pub mod check;

@@ -1,4 +1,16 @@
 //! How a life of a process begins.
+//!
+//! ```
+//! use zk_api::KeeperState;
+//! use zk_model::{life::Life, symmetry::actor_of};
+//! # use zk_trials::event::ActorId;
+//! # let actor = ActorId { process: 0, life: 0, thread: 0 };
+//!
+//! let life = Life::new(actor, 3);
+//! assert_eq!(actor_of(life.session()), Some(actor));
+//! assert_eq!(life.first_state(), KeeperState::SyncConnected);
+//! assert_eq!(Life { early: true, ..life }.first_state(), KeeperState::Disconnected);
+//! ```
 
 use crate::model::RecipeModel;
 use crate::reads::Reads;

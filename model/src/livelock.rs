@@ -9,6 +9,21 @@
 //!
 //! So it is found whenever there is a state from which no end can be reached at all; a state in which nothing
 //! moves is not a livelock but somebody else's business.
+//!
+//! ```
+//! use zk_model::actions::Action;
+//! use zk_model::livelock::{Edges, label};
+//!
+//! let mut edges = Edges::default();
+//! // From state 0, process 0 is served, and from state 1 its timer fires; that leads back, and nobody ends.
+//! edges.state(false);
+//! edges.add(label(Action::Serve(0)), true, 1);
+//! edges.state(false);
+//! edges.add(label(Action::Timer(0, 0)), true, 0);
+//! assert_eq!(edges.hopeless(), [0, 1]);
+//! let livelock = edges.livelock().expect("it goes round");
+//! assert_eq!((livelock.state, livelock.round.len()), (0, 2));
+//! ```
 
 use crate::actions::Action;
 use crate::check::PromiseReport;

@@ -1,4 +1,17 @@
 //! What travels between the parts of a state, each with its digest.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zk_api::{KeeperState, Response};
+//! use zk_model::message::{HashedMessage, Message};
+//!
+//! let answer = |response| Message::Answer { answer: Arc::new(Ok(response)), sets: None, removes: None };
+//! assert_eq!(answer(Response::Closed).last_state(), Some(KeeperState::Closed));
+//! assert!(Message::Lost.is_news() && !answer(Response::Closed).is_news());
+//! let digest = |response| HashedMessage::new(answer(response)).digest;
+//! assert_eq!(digest(Response::Deleted), digest(Response::Deleted));
+//! assert_ne!(digest(Response::Deleted), digest(Response::Closed));
+//! ```
 
 use crate::digest::{Digest, Digester, digest_all, digest_of};
 use crate::orders;

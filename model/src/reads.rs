@@ -2,6 +2,15 @@
 //!
 //! A search begins with none of it. Each replay notes what its code has read; once that is more than the model varies, the
 //! search begins anew with it. So it costs nothing where nobody reads it, and it is never left out where somebody does.
+//!
+//! ```
+//! use zk_model::reads::Reads;
+//!
+//! let read = Reads::ORDER.and(Reads::PZXID);
+//! assert!(read.has(Reads::ORDER) && !read.has(Reads::TIMES));
+//! assert_eq!(read.names(), ["the order of names in a list", "pzxid"]);
+//! assert_eq!(read.without(Reads::ORDER), Reads::PZXID);
+//! ```
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,17 @@
 //! What stands between a replayed actor and the model: everything the actor has asked for and was not given.
+//!
+//! ```
+//! use zk_api::Request;
+//! use zk_model::{life::Life, replay_runtime::ReplayRuntime};
+//! # use zk_trials::event::ActorId;
+//! # let actor = ActorId { process: 0, life: 0, thread: 0 };
+//! # let (effects, keys, symmetry, guids_fall) = (false, true, false, false);
+//!
+//! let runtime = ReplayRuntime::new(Life::new(actor, 1), effects, keys, symmetry, guids_fall);
+//! let _call = runtime.submit(Request::Sync { path: "/".into() });
+//! let (emitted, ..) = runtime.end();
+//! assert_eq!(emitted.requests[0].request.name(), "sync");
+//! ```
 
 use crate::digest::{Digest, Digester, digest_of, unnoted};
 use crate::life::Life;

@@ -1,4 +1,20 @@
 //! The steps of a counterexample as data, for whoever draws them: `describe` says the same in words.
+//!
+//! ```
+//! use zk_model::scene::{Does, Story};
+//! # use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
+//! # use zk_trials::trial::Bounds;
+//! # let lock = zk_trials::trials().remove(0);
+//! # let config = CheckConfig::new(Bounds::clients(2));
+//! # let model = RecipeModel::new(lock, &config, Reads::at_first());
+//! # let (start, mut actions) = (model.init().state, Vec::new());
+//! # model.actions(&start, &mut actions);
+//!
+//! let taken = model.step(&start, actions[0]);
+//! let scene = Story::new(&start).step(&start, actions[0], &taken);
+//! assert_eq!((scene.process, scene.does), (Some(0), Does::Moves), "its code begins");
+//! assert!(scene.served.is_none() && !scene.events.is_empty());
+//! ```
 
 use crate::actions::Action;
 use crate::link::Client;

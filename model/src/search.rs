@@ -1,4 +1,17 @@
 //! Our own breadth-first search: shortest counterexamples, honest limits.
+//!
+//! ```
+//! use zk_model::search::search;
+//! use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
+//! use zk_trials::trial::Bounds;
+//! # let lock = zk_trials::trials().remove(0);
+//! # let config = CheckConfig::new(Bounds::clients(2));
+//!
+//! let model = RecipeModel::new(lock, &config, Reads::at_first());
+//! let found = search(&model, &config, &mut |_| ());
+//! assert!(found.violated.is_none() && found.ran_out.is_none());
+//! assert!(found.promises.iter().any(|promise| promise.name == "fifo" && promise.tested > 0));
+//! ```
 
 use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};

@@ -1,4 +1,19 @@
 //! A state of the model.
+//!
+//! ```
+//! use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
+//! use zk_trials::trial::Bounds;
+//! # let lock = zk_trials::trials().remove(0);
+//! # let config = CheckConfig::new(Bounds::clients(2));
+//!
+//! let model = RecipeModel::new(lock, &config, Reads::at_first());
+//! let (start, mut actions) = (model.init().state, Vec::new());
+//! model.actions(&start, &mut actions);
+//! let next = |nth: usize| model.step(&start, actions[nth]).state;
+//! assert_eq!(next(0), next(0));
+//! assert_ne!(next(0), next(1));
+//! assert_ne!(next(0), start);
+//! ```
 
 use crate::digest::{Digest, Digester};
 use crate::link::Client;

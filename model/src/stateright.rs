@@ -1,4 +1,15 @@
 //! The same model for stateright: its searches as a second opinion, its Explorer to look around.
+//!
+//! ```
+//! use zk_model::{CheckConfig, model::RecipeModel, reads::Reads, search, stateright};
+//! use zk_trials::trial::Bounds;
+//! # let lock = zk_trials::trials().remove(0);
+//! # let config = CheckConfig::new(Bounds::clients(2));
+//!
+//! let model = || RecipeModel::new(lock.clone(), &config, Reads::at_first());
+//! let own = search::search(&model(), &config, &mut |_| ());
+//! assert_eq!(stateright::search(model(), &config).states, own.states, "two searches, one model");
+//! ```
 
 use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample};

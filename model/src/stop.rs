@@ -1,4 +1,11 @@
 //! Why a search cannot go on, whatever its limits.
+//!
+//! ```
+//! use zk_model::stop::Stop;
+//!
+//! assert_eq!(Stop::Beyond("p0 waits for 300 answers".into()).why(), "p0 waits for 300 answers");
+//! assert!(Stop::Panic("a bug".into()).why().contains("a defect of zoocheck"));
+//! ```
 
 /// What ends a search before anything that it goes on to find could be relied on.
 #[derive(Clone, Debug, PartialEq, Eq)]

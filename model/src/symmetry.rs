@@ -7,6 +7,16 @@
 //!
 //! This merges too much where names order processes or roles differ, and it forgets which OTHER is which. A
 //! test must show that it changes no verdict of a trial before the trial may ask for it.
+//!
+//! ```
+//! use zk_model::symmetry::{actor_of, guid, session_of};
+//! use zk_trials::event::ActorId;
+//!
+//! let actor = ActorId { process: 2, life: 0, thread: 0 };
+//! let session = session_of(actor, 0, 0);
+//! assert_eq!(actor_of(session), Some(actor));
+//! assert_eq!(&*guid(actor, 0, false), "p2g0");
+//! ```
 
 use crate::digest::{Digest, Digester, unnoted};
 use std::hash::Hasher;

@@ -1,39 +1,97 @@
 //! What came of a sweep, a replay or a check, as data: versioned JSON, JUnit, and text for people.
 //!
-//! | module | what is in it |
+//! | item | what it is |
 //! |---|---|
-//! | `sweep` | [`SweepReport`]: many seeds of one scenario |
-//! | `replay` | [`ReplayReport`]: one seed again |
-//! | `check` | [`CheckReport`]: a model explored |
-//! | `ensemble` | [`EnsembleReport`]: an ensemble explored |
-//! | `compare` | [`CompareReport`]: recipes side by side |
-//! | `mutants` | [`MutantsReport`]: the kill matrix |
-//! | `mutate` | [`MutateReport`]: how strong the promises of recipes are |
-//! | `exhaust` | [`ExhaustReport`]: one seed, some of its events in every order |
-//! | `live` | [`LiveReport`]: one run on a live ensemble |
-//! | `drive` | [`DriveReport`]: client programs in real time |
-//! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
-//! | `cause` | [`Cause`]: why a promise was broken, and the [`Moment`]s that matter |
-//! | `diagram` | [`Diagram`]: a piece of a run, to be drawn |
-//! | `report` | [`Report`]: how each is shown |
-//! | `page` | what can stand on a page for people |
-//! | `pages` | what stands on the page of each report |
-//! | `text` | a page as text, with colours if asked for |
-//! | `html` | a page for browsers, with its diagrams |
-//! | `markdown` | a page as Markdown |
-//! | `words` | numbers and times in words |
-//! | `suite` | [`Suite`]: a report as cases |
-//! | `annotations` | cases as annotations of a build |
-//! | `mermaid` | a diagram for wherever Markdown is shown |
-//! | `junit` | cases for CI systems |
-//! | `confidence` | [`Confidence`]: how much confidence a number of seeds gives |
-//! | `merge` | merging the reports of shards into that of the sweep they share |
-//! | `saved` | reports that were saved, read again |
-//! | `schema` | [`schemas`]: JSON Schemas, derived from the types |
-//! | `files` | files that are there whole or not at all |
+//! | [`SweepReport`] | many seeds of one scenario |
+//! | [`ReplayReport`] | one seed again |
+//! | [`ExhaustReport`] | one seed, some of its events in every order |
+//! | [`CheckReport`] | a model explored |
+//! | [`EnsembleReport`] | an ensemble explored |
+//! | [`JudgeReport`] | recipes swept and checked, each with its verdict |
+//! | [`CompareReport`] | recipes side by side |
+//! | [`HerdReport`] | how many clients a release wakes, by how many contend |
+//! | [`MutantsReport`] | the kill matrix |
+//! | [`MutateReport`] | how strong the promises of recipes are |
+//! | [`LiveReport`] | one run on a live ensemble |
+//! | [`DriveReport`] | client programs in real time |
+//! | [`Verdict`], [`Answer`] | of one promise, and of the whole |
+//! | [`Cause`], [`Moment`] | why a promise was broken, and the moments that matter |
+//! | [`Diagram`], [`mermaid()`] | a piece of a run, to be drawn, and as a Mermaid diagram |
+//! | [`Confidence`] | how much confidence a number of seeds gives |
+//! | [`Report`], [`Paint`] | how each report is shown: as text, with colours if asked for, as HTML, as Markdown |
+//! | [`Suite`], [`junit()`], [`annotations()`] | a report as cases, for CI systems |
+//! | [`to_json`], [`schemas`] | a report as JSON, and the JSON Schemas of all, derived from the types |
+//! | [`read_sweep`], [`merge()`] | reports that were saved, read again; those of shards, merged |
+//! | [`write_report`], [`write_dir`] | files that are there whole or not at all |
+//! | [`count`], [`seconds`], [`of`] | numbers and times in words |
 //!
 //! `tests/testdata/keys.txt` has every key of every JSON form; a change that breaks old readers raises the number in
 //! [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
+//!
+//! Each form of JSON has a schema, which says its name and version:
+//!
+//! ```
+//! use zk_reports::{SWEEP_SCHEMA, schemas};
+//!
+//! let (_, schema) = schemas().into_iter().find(|(name, _)| *name == SWEEP_SCHEMA).expect("it has one");
+//! assert_eq!(schema["properties"]["schema"]["const"], SWEEP_SCHEMA);
+//! assert_eq!(schema["additionalProperties"], false);
+//! ```
+//!
+//! A report is data, and each is shown in the same forms:
+//!
+//! ```
+//! use zk_reports::{Answer, HERD_SCHEMA, HerdReport, HerdRun, HerdTrial, Paint, Report, to_json};
+//!
+//! let run = HerdRun { contenders: 8, granted: 8, woken: 28, most: 7 };
+//! let trial = HerdTrial { name: "lock/simple".into(), wrong: true, runs: vec![run] };
+//! let (schema, answer) = (HERD_SCHEMA.into(), Answer::Held);
+//! let report = HerdReport { schema, seed: 7, trials: vec![trial], answer, wall_seconds: 0.5 };
+//! assert!(to_json(&report).contains("\"woken\": 28"));
+//! assert!(report.text(Paint::PLAIN).contains("lock/simple"));
+//! assert!(report.html().starts_with("<!doctype html>"));
+//! ```
+//!
+//! A diagram of two lanes and one message:
+//!
+//! ```
+//! use zk_reports::{Arrow, ArrowKind, Diagram, Lane, LaneKind, Unit, mermaid};
+//!
+//! let lane = |name: &str, kind| Lane { name: name.into(), kind };
+//! let lanes = vec![lane("s0", LaneKind::Server), lane("p0", LaneKind::Client)];
+//! let mut diagram = Diagram::new(Unit::Steps, lanes);
+//! let (kind, label, paths) = (ArrowKind::Request, "create /a".into(), vec!["/a".into()]);
+//! diagram.arrows.push(Arrow { from: 1, to: 0, sent: 1, arrived: Some(2), kind, label, paths });
+//! diagram.until = 2;
+//! assert!(mermaid(&diagram).ends_with("l1->>l0: create /a\n"));
+//! ```
+
+// The private modules, for whoever works on them:
+//
+// | module | what is in it |
+// |---|---|
+// | `sweep`, `replay`, `exhaust`, `live`, `drive` | a report each: of runs |
+// | `check`, `ensemble` | likewise, of models |
+// | `judge`, `compare`, `mutants`, `mutate`, `herd` | likewise, of recipes and of the checker itself |
+// | `verdict` | `Verdict` and `Answer` |
+// | `cause` | `Cause` and `Moment` |
+// | `diagram` | `Diagram` |
+// | `report` | `Report`: how each is shown |
+// | `page` | what can stand on a page for people |
+// | `pages` | what stands on the page of each report |
+// | `text` | a page as text, with colours if asked for |
+// | `html` | a page for browsers, with its diagrams |
+// | `markdown` | a page as Markdown |
+// | `words` | numbers and times in words |
+// | `suite` | `Suite`: a report as cases |
+// | `annotations` | cases as annotations of a build |
+// | `mermaid` | a diagram for wherever Markdown is shown |
+// | `junit` | cases for CI systems |
+// | `confidence` | `Confidence` |
+// | `merge` | merging the reports of shards into that of the sweep they share |
+// | `saved` | reports that were saved, read again |
+// | `schema` | `schemas` |
+// | `files` | files that are there whole or not at all |
 
 mod annotations;
 mod cause;

@@ -1,26 +1,49 @@
 //! Ensemble models: real servers over links that break, in every order of events within bounds.
 //!
-//! | module | what is in it |
+//! | item | what it is |
 //! |---|---|
-//! | `node` | what the model needs of a server: the boundary |
-//! | `peer_node` | a bare Zab peer behind it, with an abstract disk |
-//! | `server_node` | a whole server behind it, with the files that it writes |
-//! | `client`, `work` | the client of whole servers: what it asks for, and what it was told |
-//! | `whole` | the invariants of whole servers |
-//! | `config` | bounds, levels, what is merged |
-//! | `state`, `action` | a state, and what can happen in it, always in the same order |
-//! | `model` | [`EnsembleModel`]: the state machine |
-//! | `network` | links and datagrams |
-//! | `time` | time, which passes when nothing else can happen |
-//! | `merge` | steps whose order nobody can tell |
-//! | `starts` | where the levels begin |
-//! | `competing_leaders` | where two stand for one epoch |
-//! | `watch` | the invariants, looked at in every state |
-//! | `search` | breadth-first: shortest counterexamples, honest limits |
-//! | `progress` | liveness: progress stays possible, and nothing goes round without it for ever |
-//! | `describe` | steps, for people to read |
-//! | `stateright` | the same model for stateright's search |
+//! | [`check_ensemble`], [`second_opinion`] | explores an ensemble: by our own search, and by stateright's |
+//! | [`EnsembleConfig`], [`EnsembleBounds`] | what to explore, how, and when to give up |
+//! | [`Level`], [`Work`], [`Merges`], [`Traces`], [`Tune`] | where it begins, what clients ask for, what is merged |
+//! | [`EnsembleModel`], [`State`], [`Action`] | the state machine, a state, and what can happen in it |
+//! | [`Node`], [`Setup`], [`Event`], [`Effect`] | what the model needs of a server: the boundary |
+//! | [`PeerNode`], [`ServerNode`] | a bare Zab peer behind it, with an abstract disk; a whole server, with its files |
+//! | [`names`], [`broken`] | the invariants, and those of them that a state breaks |
+//!
+//! ```
+//! use zk_model::Verdict;
+//! use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, PeerNode, check_ensemble};
+//!
+//! let bounds = EnsembleBounds { txns: 1, crashes: 1, elections: 1, ..EnsembleBounds::servers(2) };
+//! let config = EnsembleConfig::new(Level::Whole, bounds);
+//! let check = check_ensemble::<PeerNode>(&config, &mut |_| ());
+//! assert_eq!(check.verdict, Verdict::Holds);
+//! assert!(check.promises.iter().any(|promise| promise.name == "Leadership1" && promise.tested > 0));
+//! ```
 #![doc = include_str!("../../ENSEMBLE.md")]
+
+// The private modules, for whoever works on them:
+//
+// | module | what is in it |
+// |---|---|
+// | `node` | what the model needs of a server: the boundary |
+// | `peer_node` | a bare Zab peer behind it, with an abstract disk |
+// | `server_node` | a whole server behind it, with the files that it writes |
+// | `client`, `work` | the client of whole servers: what it asks for, and what it was told |
+// | `whole` | the invariants of whole servers |
+// | `config` | bounds, levels, what is merged |
+// | `state`, `action` | a state, and what can happen in it, always in the same order |
+// | `model` | `EnsembleModel`: the state machine |
+// | `network` | links and datagrams |
+// | `time` | time, which passes when nothing else can happen |
+// | `merge` | steps whose order nobody can tell |
+// | `starts` | where the levels begin |
+// | `competing_leaders` | where two stand for one epoch |
+// | `watch` | the invariants, looked at in every state |
+// | `search` | breadth-first: shortest counterexamples, honest limits |
+// | `progress` | liveness: progress stays possible, and nothing goes round without it for ever |
+// | `describe` | steps, for people to read |
+// | `stateright` | the same model for stateright's search |
 
 mod action;
 mod client;

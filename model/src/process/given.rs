@@ -10,6 +10,19 @@ use zk_api::{
 use zk_trials::event::{Event, Resource};
 
 /// A request with its digest.
+///
+/// ```
+/// use zk_api::{CreateMode, Data, Request, open_acl};
+/// use zk_model::process::Req;
+///
+/// let create = |mode| {
+///     let (path, data, acl) = ("/a".into(), Data::NULL, open_acl());
+///     Req::new(Request::Create { path, data, acl, mode, stat: false })
+/// };
+/// assert_eq!(create(CreateMode::Container).digest, create(CreateMode::Container).digest);
+/// assert_ne!(create(CreateMode::Container).digest, create(CreateMode::Persistent).digest);
+/// assert!(create(CreateMode::Container).is_for_upkeep(), "the ensemble deletes a container by itself");
+/// ```
 #[derive(Debug)]
 pub struct Req {
     /// The request.

@@ -7,18 +7,42 @@
 //! searched for: **a witness**. What `Service` then gives each client must be what that client got, answer by answer
 //! and event by event, in the same order.
 //!
-//! | module | what is in it |
-//! |---|---|
-//! | `prophecy` | what the record says of later: which requests are answered, when, and which take effect |
-//! | `judge` | the steps |
-//! | `client` | what a client has sent and not got yet |
-//! | `same` | one answer in the terms of the other: sessions, zxids and times have other names |
-//!
 //! Zxids are compared one by one: `Service` numbers every transaction here, and those of its numbers that stand for
 //! the record's are in the same order. Not compared: times, the order of children's names, and the order of the events
 //! of one transaction, which ZooKeeper does not promise either. A view may be further than the record's server was, if
 //! the client cannot tell.
+//!
+//! ```
+//! use zk_api::{ErrorCode, Request, Response, SessionId, Zxid};
+//! use zk_model::trace_validation::{Why, validate};
+//! use zk_proto::message::{ToClient, Xid};
+//! use zk_proto::visible::{Cause, VisibleStep};
+//!
+//! let (session, zxid, xid) = (SessionId::new(7), Zxid::new(1, 1), Xid(1));
+//! let record = |result| {
+//!     let request = Request::Exists { path: "/a".into(), watch: false };
+//!     [
+//!         VisibleStep::Commits { zxid, session, xid: Xid(0), cause: Cause::Opening },
+//!         VisibleStep::Begins { session },
+//!         VisibleStep::Sends { session, xid, request },
+//!         VisibleStep::Gets { session, message: ToClient::Reply { xid, zxid, result } },
+//!     ]
+//! };
+//! let accepted = validate(&record(Ok(Response::Exists(None))), None).expect("there is no /a");
+//! assert_eq!(accepted.answers, 1);
+//! let rejection = validate(&record(Err(ErrorCode::NoAuth)), None).expect_err("everybody may look");
+//! assert_eq!((rejection.why, rejection.step), (Why::DifferentAnswer, 3));
+//! ```
 #![doc = include_str!("../../SERVICE.md")]
+
+// The private modules, for whoever works on them:
+//
+// | module | what is in it |
+// |---|---|
+// | `prophecy` | what the record says of later: which requests are answered, when, and which take effect |
+// | `judge` | the steps |
+// | `client` | what a client has sent and not got yet |
+// | `same` | one answer in the terms of the other: sessions, zxids and times have other names |
 
 mod client;
 mod judge;

@@ -12,14 +12,27 @@
 //! # }
 //! ```
 //!
-//! | module | what is in it |
+//! Where nobody listens, no session is opened, and the error says with whom:
+//!
+//! ```
+//! use std::net::TcpListener;
+//! use std::time::Duration;
+//! use zk_live::LiveClient;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> std::io::Result<()> {
+//! // A port that was free a moment ago.
+//! let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+//! let error = LiveClient::connect(&address, Duration::from_millis(300)).await.expect_err("nobody is there");
+//! assert!(error.to_string().starts_with(&format!("no session with {address}: ")));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | item | what it is |
 //! |---|---|
-//! | `client` | [`LiveClient`], a session: requests in their order, its end |
-//! | `hub` | the session's state, for anything that waits for it to change; its persistent watches |
-//! | `perform` | what each request is in `zookeeper-client`'s words |
-//! | `watches` | one-shot and persistent watches |
-//! | `convert` | `Stat`s, ACLs, states and events, converted both ways |
-//! | `failure` | what each error of `zookeeper-client` says about the request's effect |
+//! | [`LiveClient`] | a session: requests in their order, its end |
+//! | [`ConnectError`] | why no session could be opened |
 //!
 //! **What it cannot do.** `zookeeper-client` does not support all of ZooKeeper:
 //!
@@ -37,6 +50,17 @@
 //!
 //! **Persistent watches.** After a lost connection they are added again by this crate, because `zookeeper-client`
 //! 0.11.2 does not register them again. Events that happen before that are lost, as with ZooKeeper's own client.
+
+// The private modules, for whoever works on them:
+//
+// | module | what is in it |
+// |---|---|
+// | `client` | `LiveClient`, a session: requests in their order, its end |
+// | `hub` | the session's state, for anything that waits for it to change; its persistent watches |
+// | `perform` | what each request is in `zookeeper-client`'s words |
+// | `watches` | one-shot and persistent watches |
+// | `convert` | `Stat`s, ACLs, states and events, converted both ways |
+// | `failure` | what each error of `zookeeper-client` says about the request's effect |
 
 mod client;
 mod convert;

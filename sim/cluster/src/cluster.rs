@@ -1,4 +1,35 @@
 //! Servers on their machines, and what is between them.
+//!
+//! ```
+//! use zk_cluster::cluster::{Cluster, Host};
+//! use zk_proto::server::{ServerConfig, ServerId};
+//! # use zk_proto::{order::NameOrder, prepare::TreeConfig, server::Syncs, zab::PeerConfig};
+//! # let config = |id| ServerConfig {
+//! #     zab: PeerConfig::for_server(id, [ServerId(0), ServerId(1)], [], 2000),
+//! #     tick_ms: 2000,
+//! #     snapshot_every: 0,
+//! #     snapshot_step: 1,
+//! #     snapshots_kept: 1,
+//! #     snapshot_bytes: 0,
+//! #     container_check_ms: 60_000,
+//! #     super_digest: None,
+//! #     syncs: Syncs::AsShipped,
+//! #     tree: TreeConfig { extended_types: true, order: NameOrder::Salted(0) },
+//! # };
+//!
+//! let hosts = [ServerId(0), ServerId(1)].map(|id| Host::new(config(id), ()));
+//! let mut cluster = Cluster::<(), (), ()>::new(hosts);
+//! assert_eq!(cluster.dialled(0, 1), None, "both are down");
+//! for host in &mut cluster.hosts {
+//!     host.start(0)?;
+//! }
+//! cluster.cut(&[[0, 1]]);
+//! assert_eq!(cluster.dialled(1, 0), None, "a link needs both directions");
+//! cluster.mend(&[[0, 1]]);
+//! let link = cluster.dialled(1, 0).expect("nothing is in the way");
+//! assert_eq!(cluster.other_end(0, link), Some(1));
+//! # Ok::<(), zk_proto::server::RecoveryError>(())
+//! ```
 
 use crate::disk::{CrashReport, Disk};
 use crate::links::{Links, Partitions};

@@ -1,4 +1,19 @@
 //! A server's disk: files as they are durable, what was asked for since, and what a crash may leave of that.
+//!
+//! ```
+//! use zk_api::Zxid;
+//! use zk_cluster::disk::Disk;
+//! use zk_proto::disk::{DiskOp, FileId};
+//!
+//! let (mut disk, file) = (Disk::default(), FileId::Log(Zxid::new(1, 1)));
+//! disk.ask(DiskOp::Append { file, bytes: b"abc".to_vec() });
+//! disk.ask(DiskOp::Sync { file, ticket: 1 });
+//! assert_eq!(disk.done(file, 1), 3, "so many bytes are durable");
+//! disk.ask(DiskOp::Append { file, bytes: b"def".to_vec() });
+//! assert_eq!(disk.files()[&file], b"abcdef", "what a process that starts again would read");
+//! disk.crash(false, &mut |_| 0);
+//! assert_eq!(disk.files()[&file], b"abc", "what is left if the machine crashes");
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

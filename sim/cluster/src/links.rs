@@ -1,4 +1,17 @@
 //! Links between servers, first in, first out in each direction, until they break; and what is cut off from what.
+//!
+//! ```
+//! use zk_cluster::links::{Inbox, PeerLink};
+//! use zk_proto::server::ServerId;
+//!
+//! let mut link = PeerLink::<Inbox<char>>::new(ServerId(0), ServerId(1));
+//! link.to[1].packets.push_back('a');
+//! link.breaks();
+//! assert!(!link.takes(1), "nothing more gets on its way");
+//! assert_eq!(link.arrive(1), Some('a'), "what is on its way still arrives");
+//! assert_eq!(link.arrive(1), None, "then comes the news");
+//! assert_eq!(link.open, [true, false]);
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_proto::server::ServerId;

@@ -1,4 +1,22 @@
 //! A bare Zab peer and its machine: an abstract disk, and for a state the list of what was delivered.
+//!
+//! ```
+//! use zk_cluster::peer::BarePeer;
+//! use zk_proto::server::ServerId;
+//! use zk_proto::zab::{Event, PeerConfig, RecoveredHistory, Role};
+//!
+//! let config = PeerConfig::new(ServerId(1), [ServerId(1)], []);
+//! let mut machine = BarePeer::off(config, RecoveredHistory::default());
+//! let mut out = Vec::new();
+//! machine.start(&mut out);
+//! assert_eq!(machine.outcomes(), 2, "a crash leaves its first write undone, or done");
+//! while machine.writing.is_some() {
+//!     machine.step(Event::Written, &mut out);
+//! }
+//! assert_eq!(machine.peer.as_ref().map(|peer| peer.role()), Some(Role::Leading { epoch: 1 }));
+//! machine.crash(0);
+//! assert_eq!(machine.disk.current_epoch, 1);
+//! ```
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

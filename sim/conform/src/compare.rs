@@ -1,4 +1,16 @@
 //! Runs one script on two servers, and looks for the first difference.
+//!
+//! ```
+//! use zk_conform::compare::{Difference, operations};
+//! use zk_conform::script::parse;
+//!
+//! let script = parse("a connect\na create /x\nwait 500ms\n").expect("a script");
+//! assert_eq!(operations(&script), 2);
+//! let told = ["ok", "NodeExists"].map(|line| vec![vec!["a connected".to_owned()], vec![line.to_owned()]]);
+//! let names = ["real", "ours"].map(String::from);
+//! let difference = Difference { script, names, told };
+//! assert_eq!(difference.first(), ["ok", "NodeExists"]);
+//! ```
 
 use std::fmt::{self, Display, Formatter};
 use std::thread;

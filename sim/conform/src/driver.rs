@@ -4,6 +4,20 @@
 //! and what stands before its answer belongs to the step. So a transcript is determined but for what
 //! [`normal`](crate::normal) makes alike. Of an ensemble, a server that is behind is asked again until it has seen
 //! what anybody has seen; one that is paused is not asked, nor is a connection that waits for an answer.
+//!
+//! What a script asks of servers, it asks of [`Servers`]; [`Alone`] is one that cannot be started or stopped:
+//!
+//! ```
+//! use std::net::SocketAddr;
+//! use zk_conform::driver::{Alone, Servers};
+//! use zk_conform::script::{Control, Which};
+//!
+//! let address = SocketAddr::from(([127, 0, 0, 1], 2181));
+//! let mut servers = Alone(address);
+//! assert_eq!(servers.address(Which::Leader), Ok(address));
+//! assert!(servers.address(Which::Number(2)).is_err());
+//! assert!(servers.control(Which::Number(1), Control::Kill).is_err());
+//! ```
 
 mod handshake;
 mod servers;

@@ -1,4 +1,12 @@
 //! A real ensemble on this machine, begun and ended here, that scripts are run on.
+//!
+//! ```
+//! use std::path::Path;
+//! use zk_conform::ensemble::missing;
+//!
+//! let why = missing(Path::new("/nowhere/real-zookeeper")).expect("there is no such command");
+//! assert!(why.starts_with("/nowhere/real-zookeeper: "));
+//! ```
 
 use std::fmt::Debug;
 use std::fs;

@@ -1,6 +1,17 @@
 //! Random scripts: a seed gives one.
 //!
-//! `generate` chooses what happens in a script, `generate::calls` what is asked, `generate::values` what with.
+//! ```
+//! use zk_conform::generate::{Plan, generate};
+//! use zk_conform::script::parse;
+//!
+//! let plan = Plan { tick_ms: 2000, one_in_expires: 0 };
+//! let script = generate(7, &plan);
+//! assert_eq!(generate(7, &plan), script);
+//! assert_ne!(generate(8, &plan), script);
+//! assert_eq!(parse(&script.to_string()), Ok(script));
+//! ```
+
+// Here is chosen what happens in a script; in `generate::calls`, what is asked; in `generate::values`, what with.
 
 mod calls;
 mod values;

@@ -1,4 +1,23 @@
 //! Many random scripts, one after the other.
+//!
+//! ```
+//! use zk_conform::hunt::{Hunt, hunt};
+//! # use zk_conform::{driver::Alone, side::Side};
+//! # use zk_serve::{Options, start};
+//! # let runtime = tokio::runtime::Runtime::new().expect("threads");
+//! # let super_digest = Some("super:D/InIHSb7yEEbrWz8b9l71RjZJU=".to_owned());
+//! # let options = Options { super_digest, ..Options::default() };
+//! # let servers = [0, 1].map(|_| runtime.block_on(start(options.clone())).expect("loopback has a free port"));
+//! # let [one, other] = [0, 1].map(|nth: usize| servers[nth].addresses()[0]);
+//! # let mut left = Side::open("left", Box::new(Alone(one)))?;
+//! # let mut right = Side::open("right", Box::new(Alone(other)))?;
+//!
+//! let few = Hunt { first_seed: 1, operations: 20, differences: 1, one_in_expires: 0 };
+//! let tally = hunt(&mut left, &mut right, &few, &mut |_| ());
+//! assert!(tally.operations >= 20 && tally.cut_short.is_none());
+//! assert!(tally.found.is_empty(), "two servers of one kind");
+//! # Ok::<(), String>(())
+//! ```
 
 use crate::compare::{Difference, compare, operations};
 use crate::generate::{Plan, generate};

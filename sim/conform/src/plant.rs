@@ -1,5 +1,27 @@
 //! Known differences, planted: a server behind a proxy that tells some things wrongly. So the hunt is seen to
 //! find them.
+//!
+//! ```
+//! use zk_conform::compare::compare;
+//! use zk_conform::driver::Alone;
+//! use zk_conform::plant::{Plant, plant};
+//! use zk_conform::script::parse;
+//! use zk_conform::side::Side;
+//! # use zk_serve::{Options, start};
+//! # let runtime = tokio::runtime::Runtime::new().expect("threads");
+//! # let super_digest = Some("super:D/InIHSb7yEEbrWz8b9l71RjZJU=".to_owned());
+//! # let options = Options { super_digest, ..Options::default() };
+//! # let servers = [0, 1].map(|_| runtime.block_on(start(options.clone())).expect("loopback has a free port"));
+//! # let [one, other] = [0, 1].map(|nth: usize| servers[nth].addresses()[0]);
+//!
+//! let planted = plant(other, Plant::StatOffByOne).expect("loopback has a free port");
+//! let mut right = Side::open("right", Box::new(Alone(one)))?;
+//! let mut wrong = Side::open("wrong", Box::new(Alone(planted)))?;
+//! let script = parse("a connect\na create /x\na create /x/y\na exists /x\n").expect("a script");
+//! let difference = compare(&mut right, &mut wrong, &script)?.expect("it was planted");
+//! assert_ne!(difference.first()[0], difference.first()[1]);
+//! # Ok::<(), String>(())
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};

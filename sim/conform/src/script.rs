@@ -3,7 +3,8 @@
 //! ```text
 //! # A comment. Connections have letters; a session is called after the connection that opened it: a, then a2.
 //! a connect timeout=4000
-//! => a connected +1 timeout=4000 session=a
+//! => a connected timeout=4000 session=a password=right readonly=00
+//! => a pong +1
 //! a create /x "data" ephemeral sequential acl=cdrwa@world:anyone
 //! b attach a password=wrong
 //! a pipeline { get /x watch; set /x "new" v=3; close }
@@ -35,8 +36,18 @@
 //! alike a b c events
 //! ```
 //!
-//! `script` has the types and how they are written, `script::token` cuts a line into words, `script::parse` reads
-//! steps, `script::calls` reads requests.
+//! ```
+//! use zk_conform::script::{Action, Conn, parse};
+//!
+//! let script = parse("a connect\na pipeline { get /x watch; close }\n").expect("a script");
+//! assert_eq!(script.steps[1].action.conn(), Some(Conn('a')));
+//! assert!(matches!(&script.steps[1].action, Action::Send { requests, .. } if requests.len() == 2));
+//! let bad = parse("a connect\na gett /x\n").expect_err("there is no such request");
+//! assert_eq!(bad.line, 2);
+//! ```
+
+// Here are the types and how they are written; `script::token` cuts a line into words, `script::parse` reads steps,
+// `script::calls` reads requests.
 
 mod calls;
 mod parse;

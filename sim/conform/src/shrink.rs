@@ -1,4 +1,28 @@
 //! Makes a script smaller that two servers answer differently.
+//!
+//! ```
+//! use zk_conform::compare::compare;
+//! use zk_conform::plant::{Plant, plant};
+//! use zk_conform::script::parse;
+//! use zk_conform::shrink::shrink;
+//! # use zk_conform::{driver::Alone, side::Side};
+//! # use zk_serve::{Options, start};
+//! # let runtime = tokio::runtime::Runtime::new().expect("threads");
+//! # let super_digest = Some("super:D/InIHSb7yEEbrWz8b9l71RjZJU=".to_owned());
+//! # let options = Options { super_digest, ..Options::default() };
+//! # let servers = [0, 1].map(|_| runtime.block_on(start(options.clone())).expect("loopback has a free port"));
+//! # let [one, other] = [0, 1].map(|nth: usize| servers[nth].addresses()[0]);
+//! # let planted = plant(other, Plant::StatOffByOne).expect("loopback has a free port");
+//! # let mut right = Side::open("right", Box::new(Alone(one)))?;
+//! # let mut wrong = Side::open("wrong", Box::new(Alone(planted)))?;
+//!
+//! let text = "a connect\nb connect\na create /x\nb exists /y\na create /x/y\na exists /x\nb close\n";
+//! let script = parse(text).expect("a script");
+//! let found = compare(&mut right, &mut wrong, &script)?.expect("it was planted");
+//! let smallest = shrink(&mut right, &mut wrong, found, &mut |_| ())?;
+//! assert!(smallest.script.steps.len() < script.steps.len());
+//! # Ok::<(), String>(())
+//! ```
 
 use crate::compare::{Difference, compare};
 use crate::script::{Action, Call, ConformStep, Script};

@@ -9,24 +9,43 @@ use strum::{EnumCount, VariantArray};
 )]
 #[strum(serialize_all = "kebab-case")]
 pub enum Invariant {
+    /// What was acknowledged, and what a disk has synced, is there after every restart.
     AcknowledgedWritesSurvive,
+    /// Every answer is that of a naive tree that has executed the same.
     AnswersMatchReference,
+    /// A write that begins after another was acknowledged has the higher zxid.
     RealTimeOrderOfWrites,
+    /// No answer shows a session an older state than it has seen.
     ZxidsNeverGoBack,
+    /// The requests of a session are done and answered in the order in which they were sent.
     SessionFifo,
+    /// A client is sent the event of a change before any answer that shows the change.
     WatchBeforeAnswer,
+    /// Nothing is left of the ephemeral znodes of a session that is over.
     EphemeralsOfDeadSessionsGone,
+    /// No session expires that was not silent for its timeout.
     NoEarlyExpiry,
+    /// A session that is silent expires not much later than its timeout says.
     NoLateExpiry,
+    /// Whoever asks for a session gets a new one, or its own while that is alive, and never that of another.
     SessionsToOwners,
+    /// A sync's answer shows all that its leader knew to be committed when it was asked.
     SyncShowsCommitted,
+    /// All servers execute the same transactions in the same order, and have the same trees.
     ServersAgree,
+    /// A multi is done as a whole or not at all.
     MultiIsAtomic,
+    /// When faults are over, every server serves.
     EveryServerServes,
+    /// What needs no other server and waits for nothing is answered as soon as it is read.
     AnswersInTime,
+    /// No task panics.
     NoPanic,
+    /// No task asks and asks without ever waiting.
     NoSpin,
+    /// A run comes to its end within its budget of events.
     StepBudget,
+    /// Every step comes to its end.
     EveryStepEnds,
 }
 

@@ -3,9 +3,11 @@
 /// What is known of an ensemble from the beginning.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    /// How many servers vote: the first. And how many do not.
+    /// How many servers vote: the first.
     pub voters: u8,
+    /// How many servers behind them do not.
     pub observers: u8,
+    /// The length of a server's tick, in milliseconds.
     pub tick_ms: u32,
     /// The last transaction of an epoch has this number.
     pub last_counter: u32,

@@ -3,6 +3,23 @@
 //! Integers have their fixed size. Texts, bytes and lists have a `u32` length before them; null data has
 //! `u32::MAX` there. Every variant is a byte. Reading never panics, and never allocates more than what is
 //! really there: whatever is not the encoding of a value is [`Malformed`].
+//!
+//! ```
+//! use zk_proto::codec::{Decoder, Malformed, put_txn};
+//! # use zk_api::{SessionId, Zxid};
+//! # use zk_proto::{message::Xid, txn::{Txn, TxnBody}};
+//! # let (session, xid, time_ms) = (SessionId::new(7), Xid(1), 0);
+//! # let body = TxnBody::Delete { path: "/a".into() };
+//!
+//! let txn = Txn { zxid: Zxid::new(1, 1), session, xid, time_ms, body };
+//! let mut bytes = Vec::new();
+//! put_txn(&mut bytes, &txn);
+//! let mut decoder = Decoder::new(&bytes);
+//! assert_eq!(decoder.txn()?, txn);
+//! decoder.finish()?;
+//! assert_eq!(Decoder::new(&bytes[..bytes.len() - 1]).txn(), Err(Malformed));
+//! # Ok::<(), Malformed>(())
+//! ```
 
 use crate::message::{Password, Xid};
 use crate::tree::Node;

@@ -1,4 +1,15 @@
 //! What a server asks of its disk.
+//!
+//! A server waits for syncs and replacements, each by its ticket, and for nothing else:
+//!
+//! ```
+//! use zk_api::Zxid;
+//! use zk_proto::disk::{DiskOp, FileId};
+//!
+//! let file = FileId::Log(Zxid::new(1, 1));
+//! assert_eq!(DiskOp::Append { file, bytes: vec![1, 2, 3] }.ticket(), None);
+//! assert_eq!(DiskOp::Sync { file, ticket: 5 }.ticket(), Some((file, 5)));
+//! ```
 
 use std::collections::BTreeMap;
 use zk_api::Zxid;

@@ -5,6 +5,24 @@
 //! and one that was written to its end and has changed since is an error.
 //!
 //! Source: ZooKeeper 3.9, `FileTxnLog.FileTxnIterator.next`; measured, see `sim/conform/DAMAGED.md`.
+//!
+//! ```
+//! use zk_proto::log::{Corrupt, Flaw, HEADER, encode, scan};
+//! # use zk_api::{SessionId, Zxid};
+//! # use zk_proto::{message::Xid, txn::{Txn, TxnBody}};
+//! # let txn = |counter| {
+//! #     let body = TxnBody::Delete { path: "/a".into() };
+//! #     Txn { zxid: Zxid::new(1, counter), session: SessionId::NONE, xid: Xid(0), time_ms: 0, body }
+//! # };
+//!
+//! let mut file = [encode(&txn(1)), encode(&txn(2))].concat();
+//! // A crash has torn the second record.
+//! let torn = scan(&file[..file.len() - 1]).expect("a torn end is no error");
+//! assert_eq!(torn.txns, [txn(1)]);
+//! // A bit of the first has rotten.
+//! file[HEADER] ^= 1;
+//! assert_eq!(scan(&file), Err(Corrupt { offset: 0, flaw: Flaw::Checksum }));
+//! ```
 
 use crate::codec::{Decoder, put_txn, put_u32};
 use crate::disk::{DiskOp, FileId};

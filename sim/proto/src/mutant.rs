@@ -6,6 +6,16 @@
 //! after that.
 //!
 //! They are there in builds with the feature `mutants` alone, which tests have and releases have not.
+//!
+//! ```
+//! use zk_proto::mutant::Mutant;
+//!
+//! let mutant = Mutant::find("promise-in-memory").expect("it is one of them");
+//! assert_eq!(mutant.what(), "a learner gives its promise and does not write it");
+//! assert_eq!(mutant.source(), "ZOOKEEPER-335, 1081");
+//! assert!(mutant.family().contains(&"PromisedIsDurable"));
+//! assert!(!mutant.is_of_server(), "a peer without a server can have it");
+//! ```
 
 use std::str::FromStr;
 use strum::{EnumCount, EnumMessage, EnumProperty, VariantArray};

@@ -3,6 +3,16 @@
 //! It is that of a Java hash table: none that anybody may rely on, as it depends on how large the table has ever been,
 //! which two servers need not agree about. Ours is another for each salt, and each server of the simulator has its own,
 //! so that whoever relies on one is found out.
+//!
+//! ```
+//! use zk_api::{Text, Zxid};
+//! use zk_proto::order::{Listed, NameOrder};
+//!
+//! let mut names: Vec<Text> = (0..5).map(|n| format!("n-{n:010}").into()).collect();
+//! NameOrder::JavaHash.put(Listed::Children, &mut names, |_| Zxid::ZERO);
+//! let numbers: Vec<&str> = names.iter().map(|name| &name[11..]).collect();
+//! assert_eq!(numbers, ["2", "1", "4", "3", "0"], "as a real server lists them");
+//! ```
 
 use zk_api::{Response, Text, Zxid};
 

@@ -2,6 +2,21 @@
 //!
 //! The order of the checks of each request is ZooKeeper's, as it decides which of several errors is told.
 //! Source: ZooKeeper 3.9, `PrepRequestProcessor` and `FinalRequestProcessor`, and measurements of a real one.
+//!
+//! ```
+//! use zk_api::{CreateMode, Data, ErrorCode, Request, SessionId, open_acl};
+//! use zk_proto::prepare::{Caller, TreeConfig, prepare};
+//! use zk_proto::{order::NameOrder, tree::DataTree, txn::TxnBody};
+//!
+//! let config = TreeConfig { extended_types: true, order: NameOrder::Salted(0) };
+//! let caller = Caller { session: SessionId::new(7), identities: &[] };
+//! let (data, acl, mode) = (Data::NULL, open_acl(), CreateMode::PersistentSequential);
+//! let create = Request::Create { path: "/n-".into(), data, acl, mode, stat: false };
+//! let body = prepare(&DataTree::new(), &config, caller, &create);
+//! assert!(matches!(body, TxnBody::Create { path, .. } if &*path == "/n-0000000000"));
+//! let delete = Request::Delete { path: "/none".into(), version: -1 };
+//! assert_eq!(prepare(&DataTree::new(), &config, caller, &delete), TxnBody::Error(ErrorCode::NoNode));
+//! ```
 
 pub mod acl;
 mod read;

@@ -2,6 +2,26 @@
 //!
 //! Source: ZooKeeper 3.9, `FileTxnSnapLog.restore` and `QuorumPeer.loadDataBase`; measured, see
 //! `sim/conform/DAMAGED.md`, which lists what differs.
+//!
+//! ```
+//! use zk_proto::disk::{FileId, Files};
+//! use zk_proto::recovery::{RecoveryError, recover};
+//! use zk_proto::{log, sessions::SessionTable, snapshot, tree::DataTree};
+//! # use zk_api::{SessionId, Zxid};
+//! # use zk_proto::{message::Xid, txn::{Txn, TxnBody}};
+//! # let body = TxnBody::Delete { path: "/a".into() };
+//! # let (zxid, session) = (Zxid::new(1, 1), SessionId::NONE);
+//! # let txn = Txn { zxid, session, xid: Xid(0), time_ms: 0, body };
+//!
+//! let mut files = Files::new();
+//! assert!(recover(&files)?.is_new);
+//! files.insert(FileId::Log(txn.zxid), log::encode(&txn));
+//! assert_eq!(recover(&files), Err(RecoveryError::NoSnapshot));
+//! let nothing = snapshot::encode(&DataTree::new(), &SessionTable::default());
+//! files.insert(FileId::Snapshot(Zxid::ZERO), nothing);
+//! assert_eq!(recover(&files)?.last(), txn.zxid);
+//! # Ok::<(), RecoveryError>(())
+//! ```
 
 use crate::codec::{Decoder, Malformed, put_u32};
 use crate::disk::{DiskOp, FileId, Files};

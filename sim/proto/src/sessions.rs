@@ -1,4 +1,18 @@
 //! Sessions: the table that transactions make, and the leader's watch over silent ones.
+//!
+//! ```
+//! use zk_api::SessionId;
+//! use zk_proto::sessions::{SessionTracker, grant_timeout};
+//!
+//! let tick_ms = 500;
+//! assert_eq!(grant_timeout(60_000, tick_ms), 10_000, "at most 20 ticks");
+//! let mut tracker = SessionTracker::new(tick_ms, 0);
+//! tracker.track(SessionId::new(7), 1000);
+//! tracker.pass(1000);
+//! assert_eq!(tracker.tick(), [], "the deadline is rounded up");
+//! tracker.pass(1500);
+//! assert_eq!(tracker.tick(), [SessionId::new(7)]);
+//! ```
 
 use crate::message::Password;
 use crate::txn::{Txn, TxnBody};

@@ -4,6 +4,22 @@
 //! its piece is written, and the end: the last transaction that any piece may show, the checksum of all bytes before
 //! it, and the magic once more. Without its end a snapshot is none; as in ZooKeeper, one that has its end and fails its
 //! checksum is a bad one.
+//!
+//! ```
+//! use zk_proto::codec::Malformed;
+//! use zk_proto::sessions::SessionTable;
+//! use zk_proto::snapshot::{encode, is_finished, load};
+//! use zk_proto::tree::DataTree;
+//!
+//! let tree = DataTree::new();
+//! let mut bytes = encode(&tree, &SessionTable::default());
+//! assert_eq!(load(&bytes)?.tree, tree);
+//! bytes[10] ^= 1;
+//! assert!(is_finished(&bytes) && load(&bytes) == Err(Malformed), "a bad snapshot");
+//! bytes.pop();
+//! assert!(!is_finished(&bytes), "no snapshot");
+//! # Ok::<(), Malformed>(())
+//! ```
 
 use crate::codec::{Decoder, Malformed, put_i64, put_node, put_text, put_u32, put_zxid};
 use crate::disk::{DiskOp, FileId};

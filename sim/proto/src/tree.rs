@@ -1,7 +1,22 @@
 //! The tree of znodes.
 //!
-//! `tree` holds it and answers questions about it, `tree::apply` changes it, `tree::snapshot` takes it apart
-//! and puts it together again.
+//! ```
+//! use zk_api::{Data, EventType, SessionId, Zxid, open_acl};
+//! use zk_proto::message::Xid;
+//! use zk_proto::tree::{Change, DataTree};
+//! use zk_proto::txn::{NodeKind, Txn, TxnBody};
+//!
+//! let (path, data, kind) = ("/a".into(), Data::from("x"), NodeKind::Persistent);
+//! let body = TxnBody::Create { path, data, acl: open_acl(), kind, parent_created: 1 };
+//! let txn = Txn { zxid: Zxid::new(1, 1), session: SessionId::new(7), xid: Xid(1), time_ms: 0, body };
+//! let mut tree = DataTree::new();
+//! let applied = tree.apply(&txn);
+//! assert_eq!(applied.changes, [Change::open("/a".into(), EventType::NodeCreated)]);
+//! assert_eq!(tree.stat("/a").expect("it was created").data_length(), 1);
+//! assert_eq!(tree.last_zxid(), Zxid::new(1, 1));
+//! ```
+
+// Here it is held and asked; `tree::apply` changes it, `tree::snapshot` takes it apart and puts it together again.
 
 mod apply;
 mod snapshot;

@@ -1,4 +1,19 @@
 //! Transactions: what a write does, worked out once by the leader, and the same on every server.
+//!
+//! ```
+//! use zk_api::{SessionId, Zxid};
+//! use zk_proto::message::Xid;
+//! use zk_proto::tree::DataTree;
+//! use zk_proto::txn::{Txn, TxnBody};
+//!
+//! let body = TxnBody::SetData { path: "/".into(), data: "x".into(), version: 1 };
+//! let txn = Txn { zxid: Zxid::new(1, 1), session: SessionId::new(7), xid: Xid(1), time_ms: 0, body };
+//! let mut once = DataTree::new();
+//! once.apply(&txn);
+//! let mut twice = once.clone();
+//! twice.apply(&txn);
+//! assert_eq!(twice, once);
+//! ```
 
 use crate::message::{Password, Xid};
 use zk_api::{AclList, Data, ErrorCode, SessionId, Text, Zxid};

@@ -3,6 +3,18 @@
 //! Steps stand in the order in which they happened. A client is named by its session: one life of a process is one
 //! client. What it sees is what its session was given, before the user's side sorts it out. What took effect is the
 //! *witness*: whoever judges the record need not search for an order that explains it.
+//!
+//! ```
+//! use zk_proto::visible::Cause;
+//! # use zk_api::{SessionId, Zxid};
+//! # use zk_proto::{message::Xid, txn::{Txn, TxnBody}};
+//! # let (zxid, session) = (Zxid::new(1, 1), SessionId::new(7));
+//! # let caused = |body| Cause::of(&Txn { zxid, session, xid: Xid(1), time_ms: 0, body });
+//!
+//! let closed = |expired| TxnBody::CloseSession { ephemerals: Vec::new(), expired };
+//! assert_eq!(caused(closed(true)), Cause::Expiry);
+//! assert_eq!(caused(closed(false)), Cause::Request);
+//! ```
 
 use crate::message::{ToClient, WatchList, Xid};
 use crate::txn::{Txn, TxnBody};

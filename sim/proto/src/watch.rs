@@ -1,4 +1,20 @@
 //! Watches as a server keeps them.
+//!
+//! ```
+//! use zk_api::{AddWatchMode, EventType};
+//! use zk_proto::tree::Change;
+//! use zk_proto::watch::{OneShot, WatchTable};
+//!
+//! let mut watches = WatchTable::new();
+//! watches.add("/a", 1, OneShot::Data);
+//! watches.add_persistent("/", 2, AddWatchMode::PersistentRecursive);
+//! let mut told = || {
+//!     let change = Change::open("/a".into(), EventType::NodeDataChanged);
+//!     watches.fire(&[change]).into_iter().map(|(client, _)| client).collect::<Vec<_>>()
+//! };
+//! assert_eq!(told(), [1, 2]);
+//! assert_eq!(told(), [2], "a one-shot watch is used up");
+//! ```
 
 use crate::message::WatchList;
 use crate::tree::{Change, DataTree};

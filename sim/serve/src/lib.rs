@@ -1,27 +1,51 @@
 //! A server, or an ensemble of them, behind real sockets and in memory: for tests, not for production.
 //!
-//! ```no_run
-//! # async fn example() -> Result<(), zk_serve::ServeError> {
-//! let running = zk_serve::start(zk_serve::Options::default()).await?;
-//! println!("clients connect to {}", running.addresses()[0]);
-//! running.stop().await;
+//! ```
+//! use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//! use tokio::net::TcpStream;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let running = zk_serve::start(zk_serve::Options::ensemble(3)).await?;
+//! // Clients of any kind connect here; this one asks what an administrator asks.
+//! let mut client = TcpStream::connect(running.addresses()[0]).await?;
+//! client.write_all(b"ruok").await?;
+//! let mut answer = String::new();
+//! client.read_to_string(&mut answer).await?;
+//! assert_eq!(answer, "imok");
+//!
+//! let verdict = running.stop().await;
+//! assert!(verdict.held, "no invariant was broken");
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! | module | what is in it |
+//! | item | what it is |
 //! |---|---|
-//! | `options` | [`Options`], [`Limits`], [`ListOrder`] |
-//! | `running` | [`start`], [`Running`] |
-//! | `listener` | where clients connect, while the server is up |
-//! | `connection`, `link` | one connection's task, and what it shares with the server |
-//! | `driver` | the one task that owns the server |
-//! | `control` | faults on demand, by HTTP |
-//! | `fault` | [`Fault`]: what can be made to go wrong |
-//! | `words` | four-letter words |
-//! | `observer` | [`Observer`], which judges what clients say they do |
-//! | `record`, `verdict` | what clients did, and what the invariants say of it |
-//! | `core` | the servers, their disks, their timers, their connections; synchronous, without sockets |
+//! | [`start`], [`Running`], [`ServeError`] | starts a server or an ensemble; what runs then, and why it may not |
+//! | [`Options`], [`Limits`], [`ListOrder`] | how it is set up, and what a client may cost |
+//! | [`Fault`], [`FaultError`] | what can be made to go wrong, and why it may not be |
+//! | [`Target`], [`When`], [`RequestKind`], [`Loss`] | whom and when a fault strikes, and what it takes |
+//! | [`Leadership`], [`ServerInfo`], [`SessionInfo`] | who leads, what each server does, and the open sessions |
+//! | [`Verdict`], [`Judged`], [`Finding`], [`Broken`] | what the invariants say of what was served |
+//! | [`Observer`], [`Answer`], [`Judgement`], [`Moment`] | judges what clients say they do |
+//! | [`api`] | the crate `zk-api`, in whose words all this is |
+
+// The private modules, for whoever works on them:
+//
+// | module | what is in it |
+// |---|---|
+// | `options` | `Options`, `Limits`, `ListOrder` |
+// | `running` | `start`, `Running` |
+// | `listener` | where clients connect, while the server is up |
+// | `connection`, `link` | one connection's task, and what it shares with the server |
+// | `driver` | the one task that owns the server |
+// | `control` | faults on demand, by HTTP |
+// | `fault` | `Fault`: what can be made to go wrong |
+// | `words` | four-letter words |
+// | `observer` | `Observer`, which judges what clients say they do |
+// | `record`, `verdict` | what clients did, and what the invariants say of it |
+// | `core` | the servers, their disks, their timers, their connections; synchronous, without sockets |
 
 mod connection;
 mod control;

@@ -1,4 +1,14 @@
 //! What went from one to another, with both its times: for whoever draws a run.
+//!
+//! ```
+//! use zk_simulator::{RunOptions, Scenario, run};
+//!
+//! let lock = zk_trials::trials().remove(0);
+//! let alone = Scenario { clients: 2, rounds: 1, servers: 1, observers: 0, ..Scenario::default() };
+//! let run = run(&lock, &alone.without_faults(), 7, &RunOptions { trace: true, ..RunOptions::default() });
+//! let arrived = run.crossings.iter().filter(|crossing| crossing.arrived_ns > Some(crossing.sent_ns));
+//! assert_eq!(arrived.count() as u64, run.messages, "one server hears from clients alone");
+//! ```
 
 use crate::trace::Place;
 use std::collections::BTreeMap;

@@ -34,7 +34,7 @@ pub struct DiskCrash {
     pub way: u64,
 }
 
-/// How many ways there are.
+/// How many ways a crash may go: those of [`DiskCrash::way`].
 pub const CRASH_WAYS: u64 = 6;
 
 impl Simulation<'_> {

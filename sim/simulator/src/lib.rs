@@ -5,37 +5,93 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `run` | [`run`](run()), what it takes and what it gives |
-//! | `scenario` | [`Scenario`], how large a run is and which faults it may have |
-//! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
-//! | `limits` | what the faults of one run may be |
-//! | `script` | [`Script`](script::Script), steps that are taken in the order given |
-//! | `views` | what such a script holds back where its views lag |
-//! | `order` | [`Order`](order::Order), other orders of some events of a run |
-//! | `cases` | the interesting cases, and which of them a scenario can reach |
-//! | `choices` | the one stream of choices |
-//! | `recorded` | [`Recorded`]: choices as a scenario file holds them |
-//! | `simulation` | the loop |
-//! | `queue`, `clock`, `network` | what the loop owns, beside the cluster: small, and ignorant of each other |
-//! | `disk_faults` | disks that rot, fail and fill up, and which violations are expected then |
-//! | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
-//! | `ensemble` | what goes from server to server, who leads, and what must hold among them |
-//! | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
-//! | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the simulator |
-//! | `other_time` | work in another time, to find code that reads the operating system's clocks |
-//! | `tasks` | which of the ready tasks runs, and when |
-//! | `hosted` | client processes that are programs of others |
-//! | `nemesis` | injects the faults of the schedule |
-//! | `administrator` | deletes znodes that clients hold, or writes to them |
-//! | `rest` | when a run is over, and what is left then |
-//! | `knowledge` | what is known outside every server: the ground truth that promises are judged by |
-//! | `judge` | shows the promises what happens |
-//! | `trace`, `bytes` | what happened as a digest, and as lines of text |
-//! | `crossing` | [`Crossing`]: messages with both their times, to be drawn |
-//! | `herd` | [`Herd`]: how many clients a change wakes, by how many are waiting |
-//! | `visible` | what clients see, recorded to be judged by others |
-//! | `watch` | how the invariants are shown what happens |
-//! | `timeline` | [`Moment`](timeline::Moment): those of the trace's events that tell the story, typed |
+//! | [`run`](mod@run) | [`run`](run()) and [`run_schedule`]: what they take and what they give |
+//! | [`scenario`] | [`Scenario`]: how large a run is and which [`Faults`] it may have |
+//! | [`schedule`] | [`Schedule`]: the faults of one run as data, and how a seed draws them |
+//! | [`script`] | [`Script`](script::Script): steps that are taken in the order given |
+//! | [`order`] | [`Order`](order::Order): other orders of some events of a run |
+//! | [`timeline`] | [`Moment`](timeline::Moment): those of the trace's events that tell the story, typed |
+//! | [`crossing`] | [`Crossing`]: messages with both their times, to be drawn |
+//!
+//! | item | what it is |
+//! |---|---|
+//! | [`cases()`] | the interesting cases, and which of them a scenario can reach |
+//! | [`Recorded`] | choices as a scenario file holds them |
+//! | [`DiskCrash`], [`CRASH_WAYS`] | a crash at an operation of a server's disk |
+//! | [`Herd`] | how many clients a change wakes, by how many are waiting |
+//! | [`Foul`] | how a run ends whose program does not keep to the protocol |
+//! | [`guid()`], [`GuidOrder`] | the guids that clients are given, and their order |
+//! | [`in_other_time`] | work in another time, to find code that reads the operating system's clocks |
+//! | [`Invariant`] | what must hold whatever the recipe |
+//!
+//! One seed gives one run, and another seed another:
+//!
+//! ```
+//! use zk_simulator::{RunOptions, Scenario, run};
+//!
+//! let lock = zk_trials::trials().remove(0);
+//! let scenario = Scenario { clients: 3, fault_seconds: 10, ..Scenario::default() };
+//! let digest = |seed| run(&lock, &scenario, seed, &RunOptions::default()).digest;
+//! assert_eq!(digest(7), digest(7));
+//! assert_ne!(digest(7), digest(8));
+//! ```
+//!
+//! A [schedule] is a function of the scenario and the seed as well, and can be changed by hand:
+//!
+//! ```
+//! use zk_simulator::{Fault, RunOptions, Scenario, Schedule, TimedFault, run_schedule};
+//!
+//! let scenario = Scenario::default();
+//! assert_eq!(Schedule::draw(&scenario, 7), Schedule::draw(&scenario, 7));
+//! assert!(Schedule::draw(&scenario.without_faults(), 7).faults.is_empty());
+//!
+//! let lock = zk_trials::trials().remove(0);
+//! let small = Scenario { clients: 2, rounds: 1, servers: 1, observers: 0, ..Scenario::default() };
+//! let faults = vec![TimedFault { at_ms: 50, fault: Fault::ServerCrash { server: 0, down_ms: 500, mid_sync: false } }];
+//! let options = RunOptions { trace: true, ..RunOptions::default() };
+//! let run = run_schedule(&lock, &small, 7, &Schedule { faults }, &options);
+//! assert!(run.trace.iter().any(|line| line.contains(" s0 Down")));
+//! assert!(run.violations.is_empty());
+//! ```
+//!
+//! Each step of a [script] is a line of text:
+//!
+//! ```
+//! use zk_simulator::script::WrittenStep;
+//!
+//! let step = WrittenStep::try_from("serve p0".to_owned()).expect("a step");
+//! assert_eq!(step.to_string(), "serve p0");
+//! assert!(WrittenStep::try_from("serves p0".to_owned()).is_err());
+//! ```
+
+// The private modules, for whoever works on them:
+//
+// | module | what is in it |
+// |---|---|
+// | `limits` | what the faults of one run may be |
+// | `views` | what such a script holds back where its views lag |
+// | `cases` | the interesting cases, and which of them a scenario can reach |
+// | `choices` | the one stream of choices |
+// | `recorded` | `Recorded`: choices as a scenario file holds them |
+// | `simulation` | the loop |
+// | `queue`, `clock`, `network` | what the loop owns, beside the cluster: small, and ignorant of each other |
+// | `disk_faults` | disks that rot, fail and fill up, and which violations are expected then |
+// | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
+// | `ensemble` | what goes from server to server, who leads, and what must hold among them |
+// | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
+// | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the simulator |
+// | `other_time` | work in another time, to find code that reads the operating system's clocks |
+// | `tasks` | which of the ready tasks runs, and when |
+// | `hosted` | client processes that are programs of others |
+// | `nemesis` | injects the faults of the schedule |
+// | `administrator` | deletes znodes that clients hold, or writes to them |
+// | `rest` | when a run is over, and what is left then |
+// | `knowledge` | what is known outside every server: the ground truth that promises are judged by |
+// | `judge` | shows the promises what happens |
+// | `trace`, `bytes` | what happened as a digest, and as lines of text |
+// | `herd` | `Herd`: how many clients a change wakes, by how many are waiting |
+// | `visible` | what clients see, recorded to be judged by others |
+// | `watch` | how the invariants are shown what happens |
 
 #[cfg(not(madsim))]
 compile_error!(

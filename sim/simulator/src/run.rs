@@ -1,4 +1,15 @@
 //! One run.
+//!
+//! ```
+//! use zk_simulator::{RunOptions, Scenario, run};
+//!
+//! let lock = zk_trials::trials().remove(0);
+//! let calm = Scenario { clients: 2, ..Scenario::default() }.without_faults();
+//! let run = run(&lock, &calm, 7, &RunOptions::default());
+//! assert!(run.violations.is_empty(), "the lock keeps its promises");
+//! assert!(run.tested["exclusion-among-live-sessions"] > 0, "and that was put to the test");
+//! assert!(run.trace.is_empty(), "nobody has asked for it");
+//! ```
 
 use crate::crossing::Crossing;
 use crate::disk_faults::DiskCrash;

@@ -1,4 +1,14 @@
 //! A scenario: how large a run is and which faults it may have. Plain data, read from TOML.
+//!
+//! ```
+//! use zk_simulator::Scenario;
+//!
+//! let scenario: Scenario = toml::from_str("clients = 7\n[faults]\ndrops = 2\n").expect("keys that there are");
+//! assert_eq!((scenario.clients, scenario.faults.drops), (7, 2));
+//! assert_eq!(scenario.validate(), Ok(()));
+//! let error = Scenario { servers: 6, ..scenario }.validate().expect_err("too many");
+//! assert_eq!(error.to_string(), "servers: 6; it must be from 1 to 5");
+//! ```
 
 use crate::recorded::Recorded;
 use crate::schedule::Schedule;

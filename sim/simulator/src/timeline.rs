@@ -1,4 +1,16 @@
 //! The timeline of a run: of all its events those that tell its story, typed, for whoever tells it to people.
+//!
+//! ```
+//! use zk_simulator::timeline::TimelineEvent;
+//! use zk_simulator::{RunOptions, Scenario, run};
+//!
+//! let lock = zk_trials::trials().remove(0);
+//! let calm = Scenario { clients: 2, rounds: 1, ..Scenario::default() }.without_faults();
+//! let run = run(&lock, &calm, 7, &RunOptions { trace: true, ..RunOptions::default() });
+//! let mut what = run.timeline.iter().map(|moment| &moment.what);
+//! assert!(what.any(|what| matches!(what, TimelineEvent::Leads { epoch: 1, .. })));
+//! assert!(run.timeline.iter().all(|moment| run.trace.contains(&moment.to_string())));
+//! ```
 
 use crate::schedule::Fault;
 use crate::trace::{What, line};

@@ -1,4 +1,20 @@
 //! What holds for any bytes whatever. The tests and the fuzz target share it.
+//!
+//! ```
+//! use zk_api::Request;
+//! use zk_proto::message::{ToServer, Xid};
+//! use zk_wire::total::{canonical, every_request, hold};
+//!
+//! for byte in 0..=u8::MAX {
+//!     hold(&[0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, byte, 0, 0, 0, 0]);
+//! }
+//! // Most requests come back as they were written.
+//! let changed = every_request().into_iter().filter(|request| {
+//!     let message = ToServer::Request { xid: Xid(1), request: request.clone() };
+//!     canonical(message.clone()) != message
+//! });
+//! assert!(changed.into_iter().all(|request| matches!(request, Request::Create { .. } | Request::Multi { .. })));
+//! ```
 
 use crate::{ClientSide, Decoded, Frames, Piece, ServerSide, WireError};
 use zk_api::{AddWatchMode, CreateMode, Data, Op, ReadOp, Request, WatcherKind, open_acl};

@@ -1,10 +1,30 @@
 //! A client's session: first in, first out; reconnects; registers its watches again.
 //!
-//! | file | what is in it |
-//! |---|---|
-//! | `link` | opening a connection, keeping it alive, giving it up |
-//! | `calls` | requests on their way and their answers |
-//! | `watches` | the watches of the user, and who hears of an event |
+//! The caller opens connections, and the session says what to send on them:
+//!
+//! ```
+//! use zk_proto::client::{ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession};
+//! use zk_proto::message::{ConnId, ToServer};
+//! use zk_proto::server::ServerId;
+//!
+//! let mut session = ClientSession::new(ClientConfig { servers: vec![ServerId(1)], timeout_ms: 4000 });
+//! let mut out = Vec::new();
+//! session.step(ClientInput { now_ms: 0, event: ClientEvent::Start }, &mut out);
+//! assert!(out.contains(&ClientOutput::Open { server: ServerId(1) }));
+//! session.step(ClientInput { now_ms: 5, event: ClientEvent::Opened { conn: ConnId(1) } }, &mut out);
+//! let asks = |output: &ClientOutput| {
+//!     matches!(output, ClientOutput::Send { message: ToServer::Connect(asked), .. } if asked.timeout_ms == 4000)
+//! };
+//! assert!(out.iter().any(asks));
+//! ```
+
+// The private modules, for whoever works on them:
+//
+// | file | what is in it |
+// |---|---|
+// | `link` | opening a connection, keeping it alive, giving it up |
+// | `calls` | requests on their way and their answers |
+// | `watches` | the watches of the user, and who hears of an event |
 
 mod calls;
 mod link;

@@ -2,6 +2,17 @@
 //!
 //! Source: ZooKeeper 3.9, `ZooKeeperServer.checkACL`, `PrepRequestProcessor.fixupACL` and the providers of the
 //! schemes `digest` and `ip`.
+//!
+//! ```
+//! use zk_api::{Acl, ErrorCode, Identity, Perms};
+//! use zk_proto::prepare::acl::{check, without_secrets};
+//!
+//! let ann = Identity::new("digest", "ann:hash");
+//! let acl = [Acl { perms: Perms::READ, who: ann.clone() }];
+//! assert_eq!(check(&acl, Perms::READ, &[ann.clone()]), Ok(()));
+//! assert_eq!(check(&acl, Perms::WRITE, &[ann]), Err(ErrorCode::NoAuth));
+//! assert_eq!(&*without_secrets(&acl.into())[0].who.id, "ann:x");
+//! ```
 
 use crate::message::NULL_TEXT;
 use base64::Engine;

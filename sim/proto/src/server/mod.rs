@@ -4,19 +4,55 @@
 //! it will be when everything proposed is applied; reads look at the tree as it is applied here. What is between
 //! is Zab's work: a server stands on a [`Peer`], also when it is alone.
 //!
-//! | file | what is in it |
-//! |---|---|
-//! | `ensemble` | what the peer wants done, and what it makes of this server |
-//! | `lead` | what only the leader has: the tree ahead, the watch over sessions |
-//! | `forward` | what a learner asks of its leader for its clients |
-//! | `apply` | what a committed transaction does here: the tree, watches, answers |
-//! | `connect` | connections come and go, sessions open and move |
-//! | `request` | requests take their places in their session's order, and are answered |
-//! | `storage` | what is written to the disk: log, epochs, snapshots |
-//! | `sync` | what a leader waits for before it answers a sync |
-//! | `upkeep` | timers |
-//! | `frame` | how long a message is on ZooKeeper's wire |
-//! | `deviate` | what bugs that are planted need |
+//! A server that is alone leads as soon as its disk has done what the server has asked for:
+//!
+//! ```
+//! use std::collections::VecDeque;
+//! use zk_proto::disk::Files;
+//! use zk_proto::server::{Event, Input, Output, Server, ServerConfig, ServerId};
+//! # use zk_proto::{order::NameOrder, prepare::TreeConfig, server::Syncs, zab::PeerConfig};
+//! # let config = ServerConfig {
+//! #     zab: PeerConfig::for_server(ServerId(1), [ServerId(1)], [], 2000),
+//! #     tick_ms: 2000,
+//! #     snapshot_every: 0,
+//! #     snapshot_step: 1,
+//! #     snapshots_kept: 1,
+//! #     snapshot_bytes: 0,
+//! #     container_check_ms: 60_000,
+//! #     super_digest: None,
+//! #     syncs: Syncs::AsShipped,
+//! #     tree: TreeConfig { extended_types: true, order: NameOrder::Salted(0) },
+//! # };
+//!
+//! let (mut server, out) = Server::start(config, &Files::new(), 0)?;
+//! assert!(!server.is_serving());
+//! let mut asked = VecDeque::from(out);
+//! while let Some(output) = asked.pop_front() {
+//!     let Output::Disk(op) = output else { continue };
+//!     let Some((file, ticket)) = op.ticket() else { continue };
+//!     let mut out = Vec::new();
+//!     server.step(Input { now_ms: 0, event: Event::Synced { file, ticket } }, &mut out);
+//!     asked.extend(out);
+//! }
+//! assert!(server.is_serving());
+//! # Ok::<(), zk_proto::server::RecoveryError>(())
+//! ```
+
+// The private modules, for whoever works on them:
+//
+// | file | what is in it |
+// |---|---|
+// | `ensemble` | what the peer wants done, and what it makes of this server |
+// | `lead` | what only the leader has: the tree ahead, the watch over sessions |
+// | `forward` | what a learner asks of its leader for its clients |
+// | `apply` | what a committed transaction does here: the tree, watches, answers |
+// | `connect` | connections come and go, sessions open and move |
+// | `request` | requests take their places in their session's order, and are answered |
+// | `storage` | what is written to the disk: log, epochs, snapshots |
+// | `sync` | what a leader waits for before it answers a sync |
+// | `upkeep` | timers |
+// | `frame` | how long a message is on ZooKeeper's wire |
+// | `deviate` | what bugs that are planted need |
 
 mod apply;
 mod connect;

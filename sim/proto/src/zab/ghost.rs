@@ -1,4 +1,23 @@
 //! What ever happened in an ensemble: a history that no peer keeps, for invariants that speak of the past.
+//!
+//! ```
+//! use zk_proto::server::ServerId;
+//! use zk_proto::zab::ghost::Ghost;
+//! use zk_proto::zab::{Event, Peer, PeerConfig, RecoveredHistory};
+//!
+//! let mut ghost = Ghost::default();
+//! let config = PeerConfig::new(ServerId(1), [ServerId(1)], []);
+//! let (mut peer, mut out) = Peer::start(config, RecoveredHistory::default());
+//! ghost.started(&peer);
+//! ghost.observe(&peer, &out);
+//! while peer.writing().is_some() {
+//!     out.clear();
+//!     peer.step(Event::Written, &mut out);
+//!     ghost.observe(&peer, &out);
+//! }
+//! assert!(ghost.leaders[&1].contains(&ServerId(1)), "who has led epoch 1");
+//! assert_eq!(ghost.disks[&ServerId(1)].current_epoch, 1);
+//! ```
 
 use super::aside::Aside;
 use super::message::Packet;

@@ -2,6 +2,26 @@
 //!
 //! Named as in ZooKeeper's specifications, where they are there. `LocalPrimaryOrder` is quantified over *all*
 //! pairs of proposals, as was meant.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zk_proto::server::ServerId;
+//! use zk_proto::zab::ghost::Ghost;
+//! use zk_proto::zab::invariants::agreement;
+//! # use zk_api::{SessionId, Zxid};
+//! # use zk_proto::{message::Xid, txn::{Txn, TxnBody}};
+//! # let txn = |counter| {
+//! #     let body = TxnBody::Delete { path: "/a".into() };
+//! #     let (zxid, session) = (Zxid::new(1, counter), SessionId::NONE);
+//! #     Arc::new(Txn { zxid, session, xid: Xid(0), time_ms: 0, body })
+//! # };
+//!
+//! let mut ghost = Ghost::default();
+//! ghost.deliver(ServerId(1), &txn(1));
+//! assert_eq!(agreement(&[], &ghost), Ok(()));
+//! ghost.deliver(ServerId(2), &txn(2));
+//! assert!(agreement(&[], &ghost).is_err(), "neither has delivered what the other has");
+//! ```
 
 use super::ghost::Ghost;
 use super::message::Vote;

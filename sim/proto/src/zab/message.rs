@@ -1,4 +1,14 @@
 //! What peers say to each other: notifications while they look for a leader, packets over a learner's link.
+//!
+//! ```
+//! use zk_api::Zxid;
+//! use zk_proto::server::ServerId;
+//! use zk_proto::zab::message::Vote;
+//!
+//! let ahead = Vote { epoch: 2, zxid: Zxid::new(1, 1), leader: ServerId(1) };
+//! let long = Vote { epoch: 1, zxid: Zxid::new(1, 9), leader: ServerId(3) };
+//! assert!(ahead.beats(&long), "the epoch counts before the zxid");
+//! ```
 
 use crate::server::ServerId;
 use crate::txn::Txn;

@@ -5,20 +5,11 @@
 //! is opaque but for its zxid. Its owner carries datagrams and links, writes to the disk, and keeps the state
 //! that the delivered transactions make.
 //!
-//! | file | what is in it |
+//! | item | what it is |
 //! |---|---|
+//! | [`Peer`] | a member of an ensemble; [`PeerConfig`] says who votes, and how long anybody waits |
 //! | [`message`] | notifications and packets |
-//! | [`config`](PeerConfig) | who votes, and how long anybody waits |
-//! | `election` | looking for a leader: the best history wins |
-//! | `learner` | following or observing: promise, catch up, acknowledge, deliver |
-//! | `leader` | leading: a new epoch, promised and acknowledged by a quorum |
-//! | `sync` | how a learner is brought to the leader's history |
-//! | `broadcast` | proposals, acknowledgements, commits |
-//! | `history` | the log in memory |
-//! | `deviate` | what bugs that are planted need |
-//! | `storage` | what is on disk, and in which order it gets there |
-//! | `aside` | what is kept beside a value and makes no two of it that are the same |
-//! | `view` | what can be seen of a peer from outside |
+//! | [`History`] | the log in memory |
 //! | [`ghost`], [`invariants`] | what must always hold, over all peers and all that ever happened |
 //!
 //! **The order of writes.** A promise (`acceptedEpoch`) is on disk before it is given. A learner's history is on
@@ -28,6 +19,45 @@
 //! votes for is what it would find after a crash.
 //!
 //! **No clock.** Limits are counted in fired ticks, so that a model has no time in its state.
+//!
+//! A peer that is alone is its own quorum. It leads when its writes are done, and delivers what it has proposed when
+//! that is on its disk:
+//!
+//! ```
+//! use zk_proto::server::ServerId;
+//! use zk_proto::zab::{Event, Output, Peer, PeerConfig, RecoveredHistory, Role};
+//! # use zk_api::{SessionId, Zxid};
+//! # use zk_proto::{message::Xid, txn::TxnBody, zab::Draft};
+//! # let (session, xid, body) = (SessionId::new(7), Xid(1), TxnBody::Delete { path: "/a".into() });
+//! # let draft = Draft { session, xid, time_ms: 0, body };
+//!
+//! let config = PeerConfig::new(ServerId(1), [ServerId(1)], []);
+//! let (mut peer, mut out) = Peer::start(config, RecoveredHistory::default());
+//! while peer.writing().is_some() {
+//!     peer.step(Event::Written, &mut out);
+//! }
+//! assert_eq!(peer.role(), Role::Leading { epoch: 1 });
+//! peer.step(Event::Propose(draft), &mut out);
+//! peer.step(Event::Written, &mut out);
+//! let Some(Output::Deliver(txn)) = out.last() else { panic!("it is on the disk of a quorum") };
+//! assert_eq!(txn.zxid, Zxid::new(1, 1));
+//! ```
+
+// The private modules, for whoever works on them:
+//
+// | file | what is in it |
+// |---|---|
+// | `config` | who votes, and how long anybody waits |
+// | `election` | looking for a leader: the best history wins |
+// | `learner` | following or observing: promise, catch up, acknowledge, deliver |
+// | `leader` | leading: a new epoch, promised and acknowledged by a quorum |
+// | `sync` | how a learner is brought to the leader's history |
+// | `broadcast` | proposals, acknowledgements, commits |
+// | `history` | the log in memory |
+// | `deviate` | what bugs that are planted need |
+// | `storage` | what is on disk, and in which order it gets there |
+// | `aside` | what is kept beside a value and makes no two of it that are the same |
+// | `view` | what can be seen of a peer from outside |
 
 mod aside;
 mod broadcast;
