@@ -23,6 +23,25 @@ use zk_api::{CreateMode, Data, Either, ErrorCode, EventType, Local, ZPath, ZooKe
 /// A wait costs one write, a read, and a read for each change of the data and each lost connection. Lowering wakes
 /// all who wait, as it must.
 ///
+/// ```
+/// use zk_api::{ZPath, ZooKeeper};
+/// use zk_recipes::{Barrier, RecipeError};
+///
+/// # async fn work() {}
+/// /// Whoever maintains something holds the others up meanwhile.
+/// async fn maintain<Z: ZooKeeper>(zk: Z, node: &ZPath) -> Result<(), RecipeError> {
+///     let gate = Barrier::new(zk, node);
+///     gate.raise("maintenance".into()).await?;
+///     work().await;
+///     gate.lower().await
+/// }
+///
+/// /// Everybody else comes to it first.
+/// async fn come<Z: ZooKeeper>(zk: Z, node: &ZPath) -> Result<(), RecipeError> {
+///     Barrier::new(zk, node).wait().await
+/// }
+/// ```
+///
 /// # Cost
 ///
 #[doc = include_str!("../costs/barrier.md")]

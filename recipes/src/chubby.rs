@@ -10,6 +10,24 @@
 //! | lock-delay | [`Handle::set_lock_delay`] |
 //!
 //! A resource that cannot compare sequencers is safe from late writes of a former holder for as long as the lock-delay.
+//!
+//! ```
+//! use zk_api::{ZPath, ZooKeeper};
+//! use zk_recipes::Mode;
+//! use zk_recipes::chubby::{FileError, Handle, Sequencer};
+//!
+//! # async fn write_elsewhere(_: Sequencer) {}
+//! /// Changes a file, and something elsewhere, while nobody else does.
+//! async fn change<Z: ZooKeeper + Clone>(zk: Z, file: &ZPath, guid: &str) -> Result<(), FileError> {
+//!     let mut handle = Handle::open(zk, file, guid).await?;
+//!     let locked = handle.acquire(Mode::Exclusive).await?;
+//!     locked.set_contents("begun".into(), -1).await?;
+//!     // Whoever takes the write asks a Fence, or check_sequencer, first.
+//!     write_elsewhere(locked.sequencer()).await;
+//!     locked.release().await?;
+//!     Ok(handle.close().await?)
+//! }
+//! ```
 
 use crate::fence::Mode;
 use crate::line::Held;

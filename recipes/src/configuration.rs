@@ -28,6 +28,20 @@ pub struct Value {
 ///   [`synced`](Setting::synced) returns is at least as new.
 ///
 /// A change costs each follower one request, and two if the znode is gone.
+///
+/// ```
+/// use zk_api::{ZPath, ZooKeeper};
+/// use zk_recipes::{RecipeError, Setting, Value};
+///
+/// /// Applies every value, until somebody removes it.
+/// async fn follow<Z: ZooKeeper>(zk: Z, path: &ZPath, apply: impl Fn(&Value)) -> Result<(), RecipeError> {
+///     let mut setting = Setting::new(zk, path);
+///     while let Some(value) = setting.changed().await? {
+///         apply(&value);
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Setting<Z> {
     zk: Z,
@@ -181,6 +195,20 @@ pub struct Snapshot {
 /// - **Versions, lost connections, the end of the session, being told by others:** as with [`Setting`].
 ///
 /// To read n values costs n + 3 requests.
+///
+/// ```
+/// use zk_api::{ZPath, ZooKeeper};
+/// use zk_recipes::{Configuration, RecipeError};
+///
+/// /// Changes two of the values. Every reader sees both changes or neither.
+/// async fn raise_limits<Z: ZooKeeper>(zk: Z, root: &ZPath) -> Result<(), RecipeError> {
+///     let mut config = Configuration::new(zk, root);
+///     let mut values = config.changed().await?.values;
+///     values.insert("limit".into(), "20".into());
+///     values.insert("burst".into(), "40".into());
+///     config.publish(&values).await.map(drop)
+/// }
+/// ```
 ///
 /// # Cost
 ///

@@ -39,6 +39,18 @@ use zk_api::{
 /// one write and two reads. The beginning and the end of a round wake all members, as they must; one member's leaving
 /// wakes one other.
 ///
+/// ```
+/// use zk_api::{ZPath, ZooKeeper};
+/// use zk_recipes::{DoubleBarrier, RecipeError};
+///
+/// async fn round<Z: ZooKeeper>(zk: Z, parent: &ZPath, guid: &str) -> Result<(), RecipeError> {
+///     let mut barrier = DoubleBarrier::new(zk, parent, guid, 3).expect("a guid is fit for a name");
+///     let inside = barrier.enter().await?;
+///     // At least three members are here, and work.
+///     inside.leave().await // returns once all of them have asked to leave, or are dead
+/// }
+/// ```
+///
 /// # Cost
 ///
 #[doc = include_str!("../costs/double_barrier.md")]

@@ -33,6 +33,20 @@ const CANDIDATE: &str = "candidate";
 ///
 /// An election costs four requests if nobody else stands, and an announcement one more.
 ///
+/// ```
+/// use zk_api::{ZPath, ZooKeeper};
+/// use zk_recipes::{Election, OnDisconnect, RecipeError};
+///
+/// async fn serve<Z: ZooKeeper>(zk: Z, parent: &ZPath, guid: &str) -> Result<(), RecipeError> {
+///     let mut election = Election::new(zk, parent, guid).expect("a guid is fit for a name");
+///     let lead = election.lead().await?;
+///     lead.announce(b"10.0.0.7:80").await?;
+///     // It leads from here on, and sends lead.epoch() with every write.
+///     lead.lost(OnDisconnect::Stop).await;
+///     lead.resign().await
+/// }
+/// ```
+///
 /// # Cost
 ///
 #[doc = include_str!("../costs/election.md")]
@@ -51,7 +65,8 @@ impl<Z: ZooKeeper> Election<Z> {
         Ok(Election(Line::new(zk, parent, guid, &[CANDIDATE])?))
     }
 
-    /// Stands, and waits until it leads. What an earlier attempt has left behind is removed first.
+    /// Stands, and waits until it leads. What an earlier attempt has left behind is removed first. Fails as
+    /// [`Lock::acquire`](crate::Lock::acquire) does.
     pub async fn lead(&mut self) -> Result<Leadership<'_, Z>, RecipeError> {
         self.0.stand(CANDIDATE).await?.turn(next_lower).await.map(Leadership)
     }
@@ -144,7 +159,22 @@ impl<Z: ZooKeeper> Leadership<'_, Z> {
     }
 }
 
-/// A leader as it was announced.
+/// A leader as it was announced. [`leader`] and [`next_leader`] find it.
+///
+/// ```
+/// use zk_api::{ZPath, ZooKeeper};
+/// use zk_recipes::{Leader, RecipeError, next_leader};
+///
+/// /// Goes over to each new leader, one after the other.
+/// async fn follow<Z: ZooKeeper>(zk: &Z, parent: &ZPath, go_to: impl Fn(&Leader)) -> Result<(), RecipeError> {
+///     let mut epoch = None;
+///     loop {
+///         let leader = next_leader(zk, parent, epoch).await?;
+///         go_to(&leader);
+///         epoch = Some(leader.epoch);
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Leader {
     /// Its epoch.

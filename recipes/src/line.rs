@@ -70,7 +70,8 @@ impl<Z: ZooKeeper> Line<Z> {
         Ok(Line { zk, parent: parent.clone(), guid: guid.into(), kinds, left: false })
     }
 
-    /// Begins an attempt of a kind with a znode. What an earlier attempt has left behind is removed first.
+    /// Begins an attempt of a kind with a znode. What an earlier attempt has left behind is removed first. Fails if the
+    /// session is over or the parent does not exist.
     pub async fn stand(&mut self, kind: &'static str) -> Result<Place<'_, Z>, RecipeError> {
         // Not gone on with: its deletion may be on its way, and would take the place from its holder.
         self.abandon().await?;
@@ -185,7 +186,7 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
         }
     }
 
-    /// Waits until the rule names nobody to wait for.
+    /// Waits until the rule names nobody to wait for. Fails as [`Lock::acquire`](crate::Lock::acquire) does.
     pub async fn turn(mut self, rule: Rule) -> Result<Held<'a, Z>, RecipeError> {
         loop {
             match self.look(rule).await? {

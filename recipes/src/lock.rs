@@ -33,6 +33,21 @@ const LOCK: &str = "lock";
 /// Two sessions never both hold it while both live. A holder whose session has ended may still believe for a
 /// while that it holds; a resource that must be safe then compares tokens.
 ///
+/// ```
+/// use zk_api::{ZPath, ZooKeeper, race};
+/// use zk_recipes::{Lock, OnDisconnect, RecipeError};
+///
+/// # async fn work() {}
+/// /// Works while nobody else does, and stops when the lock is lost.
+/// async fn alone<Z: ZooKeeper>(zk: Z, parent: &ZPath, guid: &str) -> Result<(), RecipeError> {
+///     let mut lock = Lock::new(zk, parent, guid).expect("a guid is fit for a name");
+///     let held = lock.acquire().await?;
+///     // Whatever it writes elsewhere goes with held.token().
+///     race(held.lost(OnDisconnect::Stop), work()).await;
+///     held.release().await
+/// }
+/// ```
+///
 /// # Cost
 ///
 #[doc = include_str!("../costs/lock.md")]
@@ -52,6 +67,9 @@ impl<Z: ZooKeeper> Lock<Z> {
     }
 
     /// Waits for the lock. What an earlier attempt has left behind is removed first.
+    ///
+    /// Fails if the session is over, the parent does not exist, another session has the guid, or the parent's counter
+    /// has ended: see [`RecipeError`]. A lost connection is no failure.
     pub async fn acquire(&mut self) -> Result<Held<'_, Z>, RecipeError> {
         self.0.stand(LOCK).await?.turn(next_lower).await
     }

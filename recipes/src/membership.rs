@@ -34,6 +34,22 @@ pub enum Ghost {
 /// A member is listed as long as its session lives, which is up to the session's timeout longer than its process.
 /// Joining costs one request, keeping one more and nothing while nothing happens.
 ///
+/// ```
+/// use zk_api::{Either, ZPath, ZooKeeper, race};
+/// use zk_recipes::{Ghost, Membership, RecipeError};
+///
+/// # async fn work() {}
+/// async fn belong<Z: ZooKeeper>(zk: Z, group: &ZPath) -> Result<(), RecipeError> {
+///     let address = "10.0.0.7:80".into();
+///     let member = Membership::new(zk, group, "worker-7", address, Ghost::Await).expect("fit for a name");
+///     member.join().await?;
+///     match race(member.keep(), work()).await {
+///         Either::Left(error) => Err(error),
+///         Either::Right(()) => member.leave().await,
+///     }
+/// }
+/// ```
+///
 /// # Cost
 ///
 #[doc = include_str!("../costs/membership.md")]
@@ -164,6 +180,18 @@ impl<Z: ZooKeeper> Membership<Z> {
 /// Each list is taken together with the watch of its next change, so none is missed; several changes may come as one. A
 /// list may lag as its server does; after the last change, every roster comes to show it. Each change wakes all
 /// watchers, as it must, and costs each of them one request.
+///
+/// ```
+/// use zk_api::{ZPath, ZooKeeper};
+/// use zk_recipes::{RecipeError, Roster};
+///
+/// /// Waits until three members were there at one time.
+/// async fn gathered<Z: ZooKeeper>(zk: Z, group: &ZPath) -> Result<(), RecipeError> {
+///     let mut roster = Roster::new(zk, group);
+///     while roster.changed().await?.len() < 3 {}
+///     Ok(())
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Roster<Z> {
     zk: Z,

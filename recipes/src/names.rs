@@ -1,4 +1,13 @@
 //! How the znodes of contenders are named, and how they are ordered.
+//!
+//! ```
+//! use zk_api::Text;
+//! use zk_recipes::names::in_order;
+//!
+//! let children = ["a-lock-0000000010", "b-lock-0000000009", "config"].map(Text::from);
+//! let guids: Vec<&str> = in_order(&children, &["lock"]).iter().map(|contender| contender.guid()).collect();
+//! assert_eq!(guids, ["b", "a"], "by number, and not by name; other children do not stand in line");
+//! ```
 
 use zk_api::Text;
 

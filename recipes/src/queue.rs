@@ -1,4 +1,25 @@
 //! A queue of persistent items, with priorities: nothing is lost, and no two consumers have the same item.
+//!
+//! ```
+//! use zk_api::{ZPath, ZooKeeper};
+//! use zk_recipes::RecipeError;
+//! use zk_recipes::queue::{Consumer, Delivery, Producer, lay_out};
+//!
+//! async fn produce<Z: ZooKeeper>(zk: Z, queue: &ZPath, guid: &str) -> Result<(), RecipeError> {
+//!     lay_out(&zk, queue).await?;
+//!     let mut producer = Producer::new(zk, queue, guid).expect("a guid is fit for a name");
+//!     producer.put("whenever".into(), 9).await?;
+//!     producer.put("at once".into(), 0).await?; // is taken first
+//!     producer.close().await
+//! }
+//!
+//! async fn consume<Z: ZooKeeper + Clone>(zk: Z, queue: &ZPath, guid: &str) -> Result<(), RecipeError> {
+//!     let mut consumer = Consumer::new(zk, queue, guid).expect("a guid is fit for a name");
+//!     let item = consumer.take(Delivery::AtLeastOnce).await?;
+//!     // Works off item.data(). If it dies before it is done, another consumer gets the item.
+//!     item.done().await
+//! }
+//! ```
 
 use crate::line::{Line, next_lower};
 use crate::session::{self, Lost, OnDisconnect, RecipeError};

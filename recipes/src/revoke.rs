@@ -59,6 +59,20 @@ pub enum Ended {
 /// whatever the former holder still does. Writes and deletions name a contender's znode, whose path is never another's,
 /// so a late or repeated one hits nobody else.
 ///
+/// ```
+/// use std::time::Duration;
+/// use zk_api::{ZPath, ZooKeeper};
+/// use zk_recipes::{Ended, RecipeError, Revoker};
+///
+/// /// Asks whoever stands first to give the lock back, and takes it after ten seconds. `None` if nobody is there.
+/// async fn evict<Z: ZooKeeper>(zk: Z, lock: &ZPath) -> Result<Option<Ended>, RecipeError> {
+///     let revoker = Revoker::new(zk, lock);
+///     let standing = revoker.contenders().await.map_err(RecipeError::Failed)?;
+///     let Some(first) = standing.first() else { return Ok(None) };
+///     revoker.revoke(&first.node, Duration::from_secs(10)).await.map(Some)
+/// }
+/// ```
+///
 /// # Cost
 ///
 #[doc = include_str!("../costs/revoke.md")]

@@ -40,6 +40,20 @@ fn next_lower_writer(all: &[Contender<'_>], own: usize) -> Option<usize> {
 ///
 /// All contenders must use this recipe; the guid must be unique among all attempts of all sessions.
 ///
+/// ```
+/// use zk_api::{ZPath, ZooKeeper};
+/// use zk_recipes::{RecipeError, SharedLock};
+///
+/// async fn write_then_read<Z: ZooKeeper>(zk: Z, parent: &ZPath, guid: &str) -> Result<(), RecipeError> {
+///     let mut lock = SharedLock::new(zk, parent, guid).expect("a guid is fit for a name");
+///     let writing = lock.write().await?;
+///     // Writes, alone.
+///     let reading = writing.downgrade().await?;
+///     // Reads, perhaps with others. Nobody has written in between.
+///     reading.release().await
+/// }
+/// ```
+///
 /// # Cost
 ///
 #[doc = include_str!("../costs/shared_lock.md")]
@@ -58,12 +72,12 @@ impl<Z: ZooKeeper> SharedLock<Z> {
         Ok(SharedLock(Line::new(zk, parent, guid, KINDS)?))
     }
 
-    /// Waits until it may read, together with others that do.
+    /// Waits until it may read, together with others that do. Fails as [`Lock::acquire`](crate::Lock::acquire) does.
     pub async fn read(&mut self) -> Result<Held<'_, Z>, RecipeError> {
         self.0.stand(READ).await?.turn(next_lower_writer).await
     }
 
-    /// Waits until it may write, alone.
+    /// Waits until it may write, alone. Fails as [`read`](SharedLock::read) does.
     pub async fn write(&mut self) -> Result<Writing<'_, Z>, RecipeError> {
         self.0.stand(WRITE).await?.turn(next_lower).await.map(Writing)
     }

@@ -59,6 +59,20 @@ const DECISION: &str = "decision";
 /// deletions. After a lost answer the request is made again, which does nothing twice. Any future may be dropped at any
 /// time.
 ///
+/// ```
+/// use zk_api::{Text, ZooKeeper};
+/// use zk_recipes::{Participant, RecipeError, Terms, Watching};
+///
+/// /// The coordinator's beginning. What follows is the same at every site.
+/// async fn begin<Z: ZooKeeper>(site: &Participant<Z>) -> Result<(), RecipeError> {
+///     let sites = ["north", "south"].map(Text::from).to_vec();
+///     site.join().await?;
+///     site.wait_for(&sites).await?;
+///     let terms = Terms { sites, watching: Watching::Coordinator, text: "pay 10".into() };
+///     site.propose("tx-7", &terms).await.map(drop)
+/// }
+/// ```
+///
 /// # Cost
 ///
 #[doc = include_str!("../costs/two_phase_commit.md")]

@@ -4,6 +4,13 @@ use std::fmt;
 
 /// An error in a command line, a file or the environment: one line that says what is wrong, where, and what was
 /// expected. The command then exits with status 2.
+///
+/// ```
+/// use zoocheck::{BadInput, Catalogue};
+/// let Err(bad) = Catalogue::default().check_config("lokc") else { panic!("there is no such trial") };
+/// assert!(bad.to_string().ends_with("did you mean 'lock'?"));
+/// assert_eq!(BadInput::new("latency-ms:\n  'fast' is no number").to_string(), "latency-ms: 'fast' is no number");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadInput(String);
 

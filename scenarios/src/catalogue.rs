@@ -12,6 +12,17 @@ use zk_trials::promises::STANDARD;
 use zk_trials::trial::{About, Trial};
 
 /// A set of trials: the built-in ones, and any that are added.
+///
+/// ```
+/// use zoocheck::Catalogue;
+/// use zoocheck::trials::prelude::*;
+/// use zoocheck::trials::promises::NoFailure;
+///
+/// let idle = Trial::new("idle", |_, _, _| async { End::Done }).promises(|| vec![Box::new(NoFailure)]);
+/// let catalogue = Catalogue::default().with(idle);
+/// let names: Vec<_> = catalogue.trials().iter().map(|trial| trial.about.name).collect();
+/// assert_eq!((names.first(), names.last()), (Some(&"lock"), Some(&"idle")));
+/// ```
 #[derive(Clone)]
 pub struct Catalogue {
     trials: Vec<Arc<Trial>>,
@@ -77,11 +88,13 @@ impl Catalogue {
     }
 
     /// The configuration that `zoocheck check` uses for a trial when given no options: a starting point for your own.
+    /// Fails if there is no such trial.
     pub fn check_config(&self, name: &str) -> Result<CheckConfig, BadInput> {
         Ok(crate::check::default_config(&self.find(name)?.about))
     }
 
-    /// Explores a trial's model.
+    /// Explores a trial's model. Fails if there is no such trial. That a promise is broken, or that a limit was
+    /// reached, is no error: the report says it.
     pub fn check(&self, name: &str, config: &CheckConfig) -> Result<CheckReport, BadInput> {
         Ok(crate::check::check(name, &self.find(name)?, config, &mut |_| {}))
     }
@@ -104,12 +117,13 @@ mod chaos {
 
     impl Catalogue {
         /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a starting point for your
-        /// own.
+        /// own. Fails if there is no such thing, or the file cannot be read.
         pub fn scenario(&self, what: &str) -> Result<Scenario, BadInput> {
             Ok(Target::resolve(self, what, None, &[])?.scenario)
         }
 
-        /// Runs a scenario under every one of the seeds, on all cores.
+        /// Runs a scenario under every one of the seeds, on all cores. Fails if the scenario is not valid, if it names
+        /// no trial of this catalogue, or if there are no seeds.
         pub fn sweep(&self, scenario: &Scenario, seeds: Range<u64>) -> Result<SweepReport, BadInput> {
             let target = Target::of_scenario(self, scenario)?;
             let seeds = run::SeedRange::new(seeds.start, seeds.end)?;
@@ -119,7 +133,7 @@ mod chaos {
         }
 
         /// Judges recipes and variants with both engines, as `zoocheck judge` does, each under `seeds` seeds. An empty
-        /// `what` stands for all of them.
+        /// `what` stands for all of them. Fails if one of them is no trial.
         pub fn judge(&self, what: &[&str], seeds: u64) -> Result<JudgeReport, BadInput> {
             let what: Vec<String> = what.iter().map(|what| what.to_string()).collect();
             let effort = Effort { scenario: None, seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
@@ -127,13 +141,14 @@ mod chaos {
         }
 
         /// Mutates recipes and reports what notices, as `zoocheck mutate` does, with `seeds` seeds for each mutation.
+        /// Fails if one of them cannot be found.
         pub fn mutate(&self, what: &[&str], seeds: u64) -> Result<MutateReport, BadInput> {
             crate::mutate::mutate(self, &MutateArguments::of(what, seeds), &mut |_, _| {})
         }
 
         /// Runs a scenario's trial once on the live ensemble `servers`, `HOST:PORT[,HOST:PORT…]`, with the scenario's
         /// clients, rounds and work, but without its faults: those are left to the ensemble. Blocks; must not be called
-        /// within a runtime.
+        /// within a runtime. Fails if no session can be had, or if the trial's znodes are not free.
         #[cfg(feature = "live")]
         pub fn live(
             &self,
@@ -146,7 +161,7 @@ mod chaos {
             run::live(&Target::of_scenario(self, scenario)?, &run, &mut |_| {})
         }
 
-        /// Runs a scenario under one seed, and reports its whole trace.
+        /// Runs a scenario under one seed, and reports its whole trace. Fails as [`sweep`](Catalogue::sweep) does.
         pub fn replay(&self, scenario: &Scenario, seed: u64) -> Result<ReplayReport, BadInput> {
             run::replay(&Target::of_scenario(self, scenario)?, seed, true, false)
         }

@@ -4,6 +4,13 @@ use std::collections::BTreeSet;
 use zk_api::{Data, PathError, Text, ZPath};
 
 /// A vote or a decision.
+///
+/// ```
+/// use zk_api::Data;
+/// use zk_recipes::Verdict;
+/// assert_eq!(Verdict::read(&Verdict::Commit.data()), Some(Verdict::Commit));
+/// assert_eq!(Verdict::read(&Data::NULL), None, "an empty znode is no vote, and no abort");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// Do it.

@@ -7,6 +7,22 @@ use std::fmt;
 use zk_api::{ErrorCode, Local, Op, Text, Watch, ZPath, ZooKeeper};
 
 /// A transaction, as one of its sites sees it.
+///
+/// ```
+/// use zk_api::ZooKeeper;
+/// use zk_recipes::{Participant, RecipeError, Verdict};
+///
+/// # async fn act(_: Verdict) {}
+/// async fn take_part<Z: ZooKeeper>(site: &Participant<Z>, vote: Verdict) -> Result<(), RecipeError> {
+///     let transaction = site.hear_of("tx-7").await?;
+///     transaction.vote(vote).await?;
+///     if let Some(decided) = transaction.decision().await? {
+///         act(decided.verdict()).await; // and keeps what it did where a crash cannot take it
+///         decided.acknowledge().await?;
+///     }
+///     Ok(())
+/// }
+/// ```
 pub struct Transaction<'a, Z> {
     pub(super) by: &'a Participant<Z>,
     pub(super) path: ZPath,

@@ -1,4 +1,14 @@
 //! What promises are judged by: what recipes say they do, and what the ensemble knows.
+//!
+//! ```
+//! use zk_trials::event::{ActorId, Observation};
+//! use zk_trials::words;
+//!
+//! let actor = ActorId { process: 1, life: 2, thread: 0 };
+//! let what = Observation::Granted { lock: "/lock".into(), node: "/lock/a-lock-0000000007".into(), token: None };
+//! assert_eq!((what.word(), &**what.subject()), (words::IS_GRANTED, "/lock"));
+//! assert_eq!(format!("{actor} {what}"), "p1.2 is granted /lock by /lock/a-lock-0000000007");
+//! ```
 
 use crate::words::{self, Word};
 use zk_api::{Data, Error, EventType, SessionId, Text, Zxid};

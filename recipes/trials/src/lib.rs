@@ -1,33 +1,53 @@
 //! Promises, trials, and the published variants that are to be judged.
 //!
-//! | module | what is in it |
+//! A [`Trial`] is a recipe set up, driven by actors, and held to promises. Each actor tells what it observes by its
+//! [`Probe`](probe::Probe). A [`Promise`](promise::Promise) sees that and the ground truth, and says what it finds.
+//!
+//! ```
+//! let trials = zk_trials::trials();
+//! let named = |name: &str| trials.iter().find(|trial| trial.about.name == name).expect("it is there");
+//! assert!(named("lock").about.breaks.is_none(), "it is expected to hold");
+//! let breaks = named("lock/no-guid").about.breaks.expect("it is known to be wrong");
+//! assert_eq!((breaks.promise, breaks.fault), ("no-waiter-stuck", "lost answer"));
+//! ```
+//!
+//! | module | for the author of a trial |
 //! |---|---|
-//! | `event` | what promises are judged by: observations of actors and the ground truth of the ensemble |
-//! | `script` | [`ScriptStep`](script::ScriptStep), what happens in a run, step by step |
-//! | `prelude` | everything that the author of a trial needs |
-//! | `program` | [`Program`](program::Program), a client written by others, in place of an actor |
-//! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
-//! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
-//! | `polling` | finding code that asks the same thing again and again |
-//! | `context` | what promises know in common: which actors live, how each stands with a lock, which have lost a znode |
-//! | `promise` | [`Promise`](promise::Promise), what must hold |
-//! | `promises` | the promises there are |
-//! | `pulse` | which actor is acting, to catch a step that never ends |
-//! | `common` | what trials of all recipes have in common: rounds, and careful requests for the variants |
-//! | `mutation` | [`Mutated`](mutation::Mutated), a trial that goes wrong on purpose |
-//! | `words` | [`Word`](words::Word), what probes say and promises listen for |
-//! | `trial` | [`Trial`], a recipe set up, driven and held to its promises |
-//! | `barrier` | the barrier and its published variants on trial |
-//! | `double_barrier` | the double barrier and its published variants on trial |
-//! | `election` | leader election and its published variants on trial |
-//! | `membership` | group membership and its published variants on trial |
-//! | `configuration` | name service and configuration and their published variants on trial |
-//! | `lock` | the lock and its published variants on trial |
-//! | `queue` | the queue, with priorities and without, and its published variants on trial |
-//! | `chubby` | Chubby's files, locks and sequencers |
-//! | `two_phase_commit` | the two-phase commit and its published variants on trial |
-//! | `try_lock`, `timed_lock` | the lock for clients that do not wait, or not for ever |
-//! | `shared_lock`, `revocable_lock` | locks for readers and writers, and locks that holders can be asked to give back |
+//! | [`prelude`] | everything that such an author needs |
+//! | [`trial`] | [`Trial`], its [`Bounds`](trial::Bounds), and the [`Role`](trial::Role) of an actor |
+//! | [`probe`] | [`Probe`](probe::Probe), how an actor tells what it observes |
+//! | [`event`] | [`Observation`](event::Observation), [`GroundTruth`](event::GroundTruth): what promises see |
+//! | [`words`] | [`Word`](words::Word), what probes say and promises listen for |
+//! | [`promise`] | [`Promise`](promise::Promise), what must hold, and [`Assumption`](promise::Assumption) |
+//! | [`promises`] | the promises there are |
+//! | [`outside`] | [`Outside`](outside::Outside), the resource that a lock is to protect |
+//! | [`common`] | what trials of all recipes have in common: rounds, and careful requests for the variants |
+//!
+//! | module | the built-in trials |
+//! |---|---|
+//! | [`lock`] | the lock and its published variants |
+//! | [`try_lock`], [`timed_lock`] | the lock for clients that do not wait, or not for ever |
+//! | [`shared_lock`] | the lock for readers and writers |
+//! | [`revocable_lock`] | the lock that holders can be asked to give back |
+//! | [`chubby`] | Chubby's files, locks and sequencers |
+//! | [`election`] | leader election |
+//! | [`barrier`], [`double_barrier`] | one that holds everybody up, and one that is entered and left together |
+//! | [`queue`] | the queue, with priorities and without |
+//! | [`two_phase_commit`] | the two-phase commit |
+//! | [`membership`] | group membership |
+//! | [`configuration`] | name service and configuration |
+//!
+//! | module | for engines |
+//! |---|---|
+//! | [`program`] | [`Program`](program::Program), a client written by others, in place of an actor |
+//! | [`script`] | [`ScriptStep`](script::ScriptStep), what happens in a run, step by step |
+//! | [`mutation`] | [`Mutated`](mutation::Mutated), a trial that goes wrong on purpose |
+//! | [`polling`] | finding code that asks the same thing again and again |
+//! | [`pulse`] | which actor is acting, to catch a step that never ends |
+
+// | module | what is in it |
+// |---|---|
+// | `context` | what promises know in common: which actors live, how each stands with a lock, which have lost a znode |
 
 pub mod barrier;
 pub mod chubby;
@@ -63,7 +83,7 @@ use trial::Trial;
 
 pub use zk_recipes as recipes;
 
-/// Every trial there is, in the order of the reports.
+/// Every trial there is, in the order of the reports: right ones, and variants that are known to be wrong.
 pub fn trials() -> Vec<Arc<Trial>> {
     [
         lock::trials(),

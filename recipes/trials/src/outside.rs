@@ -1,4 +1,16 @@
 //! The resource outside the ensemble that a lock is to protect.
+//!
+//! ```
+//! use zk_api::Zxid;
+//! use zk_trials::event::Resource;
+//! use zk_trials::outside::Outside;
+//!
+//! let mut outside = Outside::default();
+//! let token = |counter| Some(Zxid::new(1, counter));
+//! assert!(outside.write(Resource::Fenced, token(5)));
+//! assert!(!outside.write(Resource::Fenced, token(4)), "a later holder has written");
+//! assert!(outside.write(Resource::Unfenced, token(4)), "this face compares nothing");
+//! ```
 
 use crate::event::Resource;
 use zk_api::Zxid;

@@ -1,4 +1,20 @@
 //! Finds code that asks the same thing again and again while nothing happens to it.
+//!
+//! ```
+//! use zk_api::{Request, Response};
+//! use zk_trials::event::ActorId;
+//! use zk_trials::polling::{MOST, Polling};
+//!
+//! let (mut polling, actor) = (Polling::default(), ActorId { process: 0, life: 0, thread: 0 });
+//! let (asks, absent) = (Request::Exists { path: "/lock".into(), watch: false }, Response::Exists(None));
+//! let found: Vec<bool> = (0..MOST)
+//!     .map(|_| {
+//!         let asked_at = polling.ask();
+//!         polling.answer(actor, asked_at, &asks, Ok(&absent)).is_some()
+//!     })
+//!     .collect();
+//! assert_eq!(found, [false, false, false, false, true]);
+//! ```
 
 use crate::event::{ActorId, GroundTruth, Observation};
 use zk_api::{ErrorCode, MultiOutcome, Outcome, Request, Response, StatReads};

@@ -1,4 +1,46 @@
 //! How a trial reports what it observes, and what else it needs from the engine that runs it.
+//!
+//! ```
+//! use zk_trials::event::Observation;
+//! use zk_trials::probe::Probe;
+//! # use std::pin::pin;
+//! # use std::sync::Mutex;
+//! # use std::task::{Context, Waker};
+//! # use zk_api::{Pending, Text, Zxid};
+//! # use zk_trials::event::Resource;
+//! # use zk_trials::probe::Task;
+//! # #[derive(Default)]
+//! # struct Told(Mutex<Vec<String>>);
+//! # impl Probe for Told {
+//! #     fn observe_of(&self, _: u8, what: Observation) {
+//! #         self.0.lock().unwrap().push(what.to_string());
+//! #     }
+//! #     fn point(&self) -> Pending<()> {
+//! #         Pending::ready(())
+//! #     }
+//! #     fn work(&self) -> Pending<()> {
+//! #         Pending::ready(())
+//! #     }
+//! #     fn write_of(&self, _: u8, _: Resource, _: Option<Zxid>) -> Pending<bool> {
+//! #         Pending::ready(true)
+//! #     }
+//! #     fn guid(&self) -> Text {
+//! #         "g1".into()
+//! #     }
+//! #     fn spawn(&self, _: Task) {}
+//! # }
+//!
+//! async fn section(probe: &impl Probe) {
+//!     probe.observe(Observation::Enters { lock: "/lock".into() });
+//!     probe.work().await;
+//!     probe.observe(Observation::Leaves { lock: "/lock".into() });
+//! }
+//! # let probe = Told::default();
+//! # assert!(pin!(section(&probe)).poll(&mut Context::from_waker(Waker::noop())).is_ready());
+//! # let told = probe.0.into_inner().unwrap();
+//! // What a timeline shows of it:
+//! assert_eq!(told, ["enters the critical section of /lock", "leaves the critical section of /lock"]);
+//! ```
 
 use crate::event::{Observation, Resource};
 use std::future::Future;

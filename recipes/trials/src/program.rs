@@ -2,6 +2,25 @@
 //!
 //! A program exchanges bytes of ZooKeeper's own protocol, and knows no time but what it is told. How and where it is
 //! started is not known here: whoever starts programs implements [`Programs`].
+//!
+//! ```
+//! use zk_trials::event::End;
+//! use zk_trials::program::{Input, Now, Output, Program, ProgramStep};
+//!
+//! /// Comes to its end as soon as it is connected.
+//! struct Visitor;
+//!
+//! impl Program for Visitor {
+//!     fn step(&mut self, _: Now, inputs: &[Input]) -> Result<ProgramStep, String> {
+//!         let is_connected = inputs.iter().any(|input| matches!(input, Input::Connected(_)));
+//!         let outputs = if is_connected { vec![Output::Ends(End::Done)] } else { Vec::new() };
+//!         Ok(ProgramStep { outputs, ..ProgramStep::default() })
+//!     }
+//! }
+//! let step = Visitor.step(Now { steady_ns: 0, wall_ns: 0 }, &[Input::Connected(1)])?;
+//! assert_eq!(step.outputs, [Output::Ends(End::Done)]);
+//! # Ok::<(), String>(())
+//! ```
 
 use crate::event::{ActorId, End, Observation};
 use std::fmt::Debug;
@@ -48,20 +67,20 @@ pub struct Life {
     pub seed: u64,
     /// The servers, in the order in which it is told of them.
     pub servers: Vec<u8>,
-    /// The session timeout that it is to ask for.
+    /// The session timeout that it is to ask for, in milliseconds.
     pub timeout_ms: u32,
     /// How many of 64 threads that are woken stand still for a while.
     pub stands_still: u8,
-    /// For how long at most.
+    /// For how long at most, in nanoseconds.
     pub stands_still_ns: u64,
 }
 
 /// The time, as a process sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// Since some moment; it never jumps.
+    /// Nanoseconds since some moment; it never jumps.
     pub steady_ns: u64,
-    /// Since the Unix epoch; it may jump.
+    /// Nanoseconds since the Unix epoch; it may jump.
     pub wall_ns: i64,
 }
 
@@ -109,7 +128,7 @@ pub enum Output {
 pub struct ProgramStep {
     /// What is to be done, in this order.
     pub outputs: Vec<Output>,
-    /// When it wants to be stepped next though nothing happens, by its steady clock.
+    /// When it wants to be stepped next though nothing happens, in nanoseconds of its steady clock.
     pub timer_ns: Option<u64>,
     /// How often it has gone from one of its threads to another. Runs that differ in nothing else differ here.
     pub switches: u32,

@@ -1,4 +1,39 @@
 //! Promises: small state machines over events that say when a promise is broken.
+//!
+//! ```
+//! use zk_trials::event::Event;
+//! use zk_trials::promise::{Finding, Promise, Terms, Violation};
+//! use zk_trials::words::Word;
+//!
+//! /// The bell rings once at most.
+//! #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+//! struct RingsOnce {
+//!     has_rung: bool,
+//! }
+//!
+//! impl Promise for RingsOnce {
+//!     fn terms(&self) -> Terms {
+//!         Terms::of("rings-once").about("The bell rings once at most.").tested_when("It rings.")
+//!     }
+//!
+//!     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+//!         let Event::Observed { actor, what } = event else { return };
+//!         if what.word() == Word::own("rings") {
+//!             let again = std::mem::replace(&mut self.has_rung, true);
+//!             let broken = || Finding::Broken(Violation::new(format!("{actor} rings again"), None));
+//!             found.push(if again { broken() } else { Finding::Tested });
+//!         }
+//!     }
+//! }
+//! # use zk_trials::event::{ActorId, Observation};
+//! # let actor = ActorId { process: 0, life: 0, thread: 0 };
+//! # let rings = Event::Observed { actor, what: Observation::note(Word::own("rings"), "/bell", 1) };
+//! # let (mut promise, mut found) = (RingsOnce::default(), Vec::new());
+//! # promise.see(&rings, &mut found);
+//! # promise.see(&rings, &mut found);
+//! # assert_eq!(found[0], Finding::Tested);
+//! # assert!(matches!(&found[1], Finding::Broken(violation) if violation.what == "p0 rings again"));
+//! ```
 
 use crate::event::{ActorId, Event};
 use std::fmt::Debug;

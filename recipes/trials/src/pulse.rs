@@ -2,6 +2,20 @@
 //!
 //! The only place of a run where the time outside counts: the processor time that one step takes, and what a step may
 //! last that takes none, as it waits for something that no run can bring.
+//!
+//! ```
+//! use zk_trials::pulse::{Acting, Pulse, watch};
+//!
+//! let pulse = Pulse::default();
+//! let of_run = pulse.clone();
+//! let run = move || {
+//!     of_run.acts(Acting::Task(3));
+//!     "done"
+//! };
+//! assert_eq!(watch(&pulse, run, || ()), Ok("done"));
+//! // Of a run that hung there, the error would say:
+//! assert_eq!(Acting::Task(3).to_string(), "the recipe of p3 does not end its turn");
+//! ```
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -44,14 +58,20 @@ struct Beat {
 /// Who acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acting {
+    /// The simulator itself.
     #[default]
     Simulation,
     /// A search, which may take as long as it likes: what it does has limits of its own.
     Search,
+    /// The server of this number.
     Server(u8),
+    /// The client library of this process.
     Client(u16),
+    /// A task of this process: its recipe.
     Task(u16),
+    /// The invariants, as they are shown something by this call.
     Invariants(&'static str),
+    /// The promise of this name.
     Promise(&'static str),
 }
 
@@ -104,7 +124,8 @@ impl Pulse {
 }
 
 /// Does `work` in a new thread, and returns its result; or fails with whoever acts in there without coming to an end,
-/// in which case that thread goes on until the process ends. Calls `meanwhile` now and then.
+/// in which case that thread goes on until the process ends. A step has no end if it takes more than 8 s of processor
+/// time, or lasts for more than 120 s. Calls `meanwhile` twice a second. A panic of `work` goes on in the caller.
 pub fn watch<T: Send + 'static>(
     pulse: &Pulse,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,12 @@
 //! A script: what happens in a run, step by step. A model's counterexample is one, and the simulator can take it again.
+//!
+//! ```
+//! use zk_trials::script::ScriptStep;
+//!
+//! let steps = ["serve p0", "drop p0 1", "deliver p1"].map(|text| text.parse::<ScriptStep>());
+//! assert_eq!(steps[1], Ok(ScriptStep::Drop(0, 1)));
+//! assert!("drop p0".parse::<ScriptStep>().is_err(), "how many of its writes are still in flight?");
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,4 +1,28 @@
 //! Trials: a recipe set up, driven by actors, and held to its promises.
+//!
+//! ```
+//! use zk_api::{CreateMode, Data, Error, ZPath, ZooKeeper};
+//! use zk_trials::common::{AnyProbe, AnyZooKeeper};
+//! use zk_trials::promises::NoLitter;
+//! use zk_trials::trial::{Bounds, Role, Trial};
+//!
+//! /// Each process signs the book, and strikes its name out again.
+//! async fn visit(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Result<(), Error> {
+//!     let entry = ZPath::parse(&format!("/book/{}", role.me)).expect("a path");
+//!     for _ in 0..role.rounds {
+//!         zk.create(&entry, Data::NULL, CreateMode::Ephemeral).await?;
+//!         probe.work().await;
+//!         zk.delete(&entry, -1).await?;
+//!     }
+//!     Ok(())
+//! }
+//! let trial = Trial::new("book", visit)
+//!     .summary("A visitors' book.")
+//!     .setup(["/book"])
+//!     .promises(|| vec![Box::new(NoLitter::default())])
+//!     .bounds(Bounds { drops: 1, ..Bounds::clients(2) });
+//! assert_eq!(trial.about.bounds.rounds, 1);
+//! ```
 
 use crate::common::{AnyProbe, AnyZooKeeper};
 use crate::event::{ActorId, End};

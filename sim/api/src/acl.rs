@@ -5,6 +5,13 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 /// What an [`Acl`] permits: a set of the five permissions.
+///
+/// ```
+/// use zk_api::Perms;
+/// let perms = Perms::READ.and(Perms::CREATE);
+/// assert_eq!(format!("{perms:?}"), "rc");
+/// assert!(Perms::ALL.contain(perms) && !perms.contain(Perms::WRITE));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Perms(pub u8);
 
@@ -45,6 +52,11 @@ impl fmt::Debug for Perms {
 }
 
 /// An identity under an authentication scheme.
+///
+/// ```
+/// let office = zk_api::Identity::new("ip", "10.0.0.0/8");
+/// assert_eq!(format!("{office:?}"), "ip:10.0.0.0/8");
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     /// `world`, `auth`, `digest`, `ip`, `super`.
@@ -67,6 +79,14 @@ impl fmt::Debug for Identity {
 }
 
 /// One entry of an access control list: who may do what.
+///
+/// ```
+/// use zk_api::{Acl, AclList, Identity, Perms, open_acl};
+/// let ours = Acl { perms: Perms::ALL, who: Identity::new("auth", "") };
+/// let theirs = Acl { perms: Perms::READ, who: Identity::new("world", "anyone") };
+/// let list: AclList = [ours, theirs].into();
+/// assert_ne!(list, open_acl(), "others may read, and no more");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Acl {
     /// What is permitted.

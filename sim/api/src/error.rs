@@ -62,6 +62,15 @@ pub enum ErrorCode {
 }
 
 /// What is known about the effect of a request that failed.
+///
+/// ```
+/// use zk_api::{ErrorCode, Outcome};
+/// // The servers have refused it.
+/// assert_eq!(ErrorCode::BadVersion.outcome(), Outcome::NotApplied);
+/// // Nobody has heard an answer: it may have been applied before the connection or the session ended.
+/// assert_eq!(ErrorCode::ConnectionLoss.outcome(), Outcome::Unknown);
+/// assert_eq!(ErrorCode::SessionExpired.outcome(), Outcome::Unknown);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
     /// It had none and will have none: it may be tried again.
@@ -105,7 +114,7 @@ impl ErrorCode {
         self as i32
     }
 
-    /// From the number on the wire.
+    /// From the number on the wire. `None` if no code has it, such as 0, which stands for success.
     pub fn from_i32(code: i32) -> Option<ErrorCode> {
         ErrorCode::ALL.into_iter().find(|c| c.to_i32() == code)
     }
@@ -144,6 +153,13 @@ impl ErrorCode {
 }
 
 /// A request that failed: what was tried, on what, and how it failed.
+///
+/// ```
+/// use zk_api::{Error, ErrorCode};
+/// let error = Error { code: ErrorCode::ConnectionLoss, tried: "create", path: "/lock/n-".into() };
+/// assert_eq!(error.to_string(), "create /lock/n-: ConnectionLoss (may have been applied)");
+/// assert!(!error.is_session_over(), "the session may live on");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Error {
     /// How it failed.

@@ -125,12 +125,12 @@ pub fn split(path: &str) -> (&str, &str) {
     }
 }
 
-/// Appends a name to a parent's path.
+/// Appends a name to a parent's path. Neither is checked: [`ZPath::join`] does that.
 pub fn join(parent: &str, name: &str) -> String {
     if parent == "/" { format!("/{name}") } else { format!("{parent}/{name}") }
 }
 
-/// Checks a path as ZooKeeper's server and its clients do.
+/// Checks a path as ZooKeeper's server and its clients do. Fails with the first thing that is wrong, and where.
 ///
 /// Source: ZooKeeper 3.9, `PathUtils.validatePath`.
 pub fn validate(path: &str) -> Result<(), PathError> {

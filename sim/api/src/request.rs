@@ -7,6 +7,14 @@ use crate::{AclList, CreateMode, Data, ErrorCode, Identity, Stat, Text};
 /// Paths are text as the client sent it: the server validates them as ZooKeeper does, which is later and less strictly
 /// than one would think. The typed methods of [`ZooKeeper`](crate::ZooKeeper) take a [`ZPath`](crate::ZPath). A version
 /// of -1 stands for any.
+///
+/// ```
+/// use zk_api::Request;
+/// let set = Request::SetData { path: "/config".into(), data: "7".into(), version: 3 };
+/// assert_eq!((set.name(), &*set.path()), ("setData", "/config"));
+/// // A sync has no place in the order of transactions.
+/// assert!(set.is_write() && !Request::Sync { path: "/config".into() }.is_write());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Request {
     /// Creates a znode. `stat` asks for its Stat as well (`create2`).
@@ -139,6 +147,16 @@ pub enum Response {
 }
 
 /// What became of a multi: everything was done, or nothing.
+///
+/// ```
+/// use zk_api::{Data, Error, MultiOutcome, Op, ZPath, ZooKeeper};
+/// /// Sets `value` if `lock` is there, in one transaction. Tells whether it did.
+/// async fn set_while(zk: impl ZooKeeper, lock: &ZPath, value: &ZPath, data: Data) -> Result<bool, Error> {
+///     let check = Op::Check { path: lock.text(), version: -1 };
+///     let set = Op::SetData { path: value.text(), data, version: -1 };
+///     Ok(matches!(zk.multi(vec![check, set]).await?, MultiOutcome::Applied(_)))
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MultiOutcome {
     /// One result for each operation.

@@ -12,6 +12,15 @@ use std::hash::{Hash, Hasher};
 /// noted, so that a model checker can vary their order: see [`SessionId::were_ordered`]. Looking at the number or
 /// hashing it is noted as well, as no model has all numbers: see [`SessionId::were_numbered`]. Comparing two ids for
 /// equality is not.
+///
+/// ```
+/// use zk_api::SessionId;
+/// let (a, b) = (SessionId::new(0x17), SessionId::new(0x18));
+/// # SessionId::were_ordered();
+/// assert!(a != b && !SessionId::were_ordered());
+/// assert_eq!(a.to_string(), "0x17");
+/// assert!(SessionId::were_ordered(), "printing tells the number, and so the order");
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct SessionId(i64);
 
@@ -94,6 +103,13 @@ impl fmt::Debug for SessionId {
 }
 
 /// What a client knows about its session.
+///
+/// ```
+/// use zk_api::KeeperState;
+/// // A lost connection is no news of the session, which may live on.
+/// assert!(!KeeperState::Disconnected.is_final());
+/// assert!(KeeperState::Expired.is_final());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeeperState {
     /// No connection. The session may live or be dead; only a server can tell.
@@ -137,6 +153,14 @@ pub enum EventType {
 ///
 /// A watch is not told of a lost connection, as it is still armed then: it is registered again when the client is
 /// connected again. Callers that must know of it follow the session's state.
+///
+/// ```
+/// use zk_api::{EventType, KeeperState, WatchedEvent};
+/// let changed = WatchedEvent::node(EventType::NodeDataChanged, "/config".into());
+/// assert_eq!((&*changed.path, changed.state), ("/config", KeeperState::SyncConnected));
+/// let last = WatchedEvent::session_ended(KeeperState::Expired);
+/// assert_eq!((last.kind, &*last.path), (EventType::None, ""));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WatchedEvent {
     /// What happened.

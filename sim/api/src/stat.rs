@@ -12,6 +12,14 @@ use std::sync::Arc;
 /// Its fields are read by methods, which note the read: a model checker varies only what somebody reads. See
 /// [`StatReads`]. Comparing, hashing or printing a whole `Stat` reads all of it; only hashing or printing it looks at
 /// the [numbers](Zxid::were_numbered) of its zxids.
+///
+/// ```
+/// use zk_api::{SessionId, Stat, StatFields, Zxid};
+/// let fields = StatFields { czxid: Zxid::new(1, 7), ephemeral_owner: SessionId::new(5), ..Default::default() };
+/// let stat = Stat::from(fields);
+/// assert_eq!(stat.ephemeral_owner(), SessionId::new(5));
+/// assert!(stat.czxid() < Zxid::new(1, 8), "it was created before that transaction");
+/// ```
 #[derive(Clone, Copy, Default)]
 pub struct Stat(StatFields);
 
@@ -44,6 +52,14 @@ pub struct StatFields {
 }
 
 /// Which fields of any [`Stat`] a thread has read since [`StatReads::take`] was called last.
+///
+/// ```
+/// use zk_api::{Stat, StatReads};
+/// # StatReads::take();
+/// let owner = Stat::default().ephemeral_owner();
+/// let read = StatReads::take();
+/// assert!(read.has(StatReads::OWNER) && !read.has(StatReads::TIMES));
+/// ```
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct StatReads(u16);
 
@@ -159,6 +175,13 @@ impl Hash for Stat {
 }
 
 /// What kind of znode a create makes.
+///
+/// ```
+/// use zk_api::CreateMode;
+/// let place = CreateMode::EphemeralSequential;
+/// assert!(place.is_ephemeral() && place.is_sequential());
+/// assert_eq!(CreateMode::PersistentTtl(60_000).ttl_ms(), Some(60_000));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CreateMode {
     /// Stays until it is deleted.
@@ -173,7 +196,7 @@ pub enum CreateMode {
     Container,
     /// Deleted by the server when it has no children and was not changed for this many milliseconds.
     PersistentTtl(i64),
-    /// The same, sequential.
+    /// The same, sequential; in milliseconds, too.
     PersistentSequentialTtl(i64),
 }
 
@@ -210,6 +233,13 @@ impl CreateMode {
 }
 
 /// The data of a znode: bytes, or null, which is not the same as no bytes.
+///
+/// ```
+/// use zk_api::Data;
+/// assert_eq!(Data::from("7").bytes(), b"7");
+/// assert_ne!(Data::NULL, Data::from(""));
+/// assert!(Data::NULL.bytes().is_empty());
+/// ```
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Data(Option<Arc<[u8]>>);
 

@@ -80,7 +80,9 @@ pub trait ZooKeeper: Send + Sync {
         let _ = (label, locals);
     }
 
-    /// Creates a znode that everybody may do everything with; returns its path.
+    /// Creates a znode that everybody may do everything with; returns its path, with its number if the mode is
+    /// sequential. Fails with `NodeExists` if it is there, with `NoNode` if its parent is not, and with
+    /// `NoChildrenForEphemerals` if its parent is ephemeral.
     fn create(&self, path: &ZPath, data: Data, mode: CreateMode) -> Reply<Text> {
         let request = Request::Create { path: path.text(), data, acl: open_acl(), mode, stat: false };
         typed(self, request, |response| match response {
@@ -89,7 +91,8 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Creates a znode with an ACL; returns its path and Stat.
+    /// Creates a znode with an ACL; returns its path and Stat. Fails as [`create`](ZooKeeper::create), and with
+    /// `InvalidAcl`.
     fn create2(&self, path: &ZPath, data: Data, acl: AclList, mode: CreateMode) -> Reply<(Text, Stat)> {
         typed(self, Request::Create { path: path.text(), data, acl, mode, stat: true }, |response| {
             match response {
@@ -99,7 +102,8 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Deletes a znode; `version` -1 stands for any.
+    /// Deletes a znode; `version` -1 stands for any. Fails with `NoNode`, `BadVersion` or, if it has children,
+    /// `NotEmpty`.
     fn delete(&self, path: &ZPath, version: i32) -> Reply<()> {
         typed(self, Request::Delete { path: path.text(), version }, |r| {
             (r == Response::Deleted).then_some(())
@@ -122,7 +126,7 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Data and Stat of a znode.
+    /// Data and Stat of a znode. Fails with `NoNode` if it does not exist.
     fn data(&self, path: &ZPath) -> Reply<(Data, Stat)> {
         typed(self, Request::GetData { path: path.text(), watch: false }, |response| match response {
             Response::Data { data, stat } => Some((data, stat)),
@@ -138,7 +142,7 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Sets data; returns the new Stat.
+    /// Sets data; returns the new Stat. `version` -1 stands for any. Fails with `NoNode` or `BadVersion`.
     fn set_data(&self, path: &ZPath, data: Data, version: i32) -> Reply<Stat> {
         typed(self, Request::SetData { path: path.text(), data, version }, |response| match response {
             Response::DataSet(stat) => Some(stat),
@@ -146,7 +150,7 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// The names of the children, in no specified order.
+    /// The names of the children, in no specified order. Fails with `NoNode` if the parent does not exist.
     fn children(&self, path: &ZPath) -> Reply<Vec<Text>> {
         typed(self, Request::GetChildren { path: path.text(), watch: false, stat: false }, |response| {
             match response {
@@ -176,7 +180,7 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// ACL and Stat of a znode.
+    /// ACL and Stat of a znode. Fails with `NoNode` if it does not exist.
     fn acl(&self, path: &ZPath) -> Reply<(AclList, Stat)> {
         typed(self, Request::GetAcl { path: path.text() }, |response| match response {
             Response::Acl { acl, stat } => Some((acl, stat)),
@@ -184,7 +188,8 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Sets the ACL; `version` is compared with the Stat's `aversion`.
+    /// Sets the ACL; `version` is compared with the Stat's `aversion`, and -1 stands for any. Fails with `NoNode`,
+    /// `BadVersion` or `InvalidAcl`.
     fn set_acl(&self, path: &ZPath, acl: AclList, version: i32) -> Reply<Stat> {
         typed(self, Request::SetAcl { path: path.text(), acl, version }, |response| match response {
             Response::AclSet(stat) => Some(stat),
@@ -199,7 +204,7 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Does all of these or none.
+    /// Does all of these or none. That none was done is no error: it is [`MultiOutcome::Failed`].
     fn multi(&self, ops: Vec<Op>) -> Reply<MultiOutcome> {
         typed(self, Request::Multi { ops }, |response| match response {
             Response::Multi(outcome) => Some(outcome),
@@ -223,7 +228,7 @@ pub trait ZooKeeper: Send + Sync {
         .map(|result| result.map(|((), watch)| watch))
     }
 
-    /// Removes this session's watches of one kind.
+    /// Removes this session's watches of one kind. Fails with `NoWatcher` if there is none.
     fn remove_watches(&self, path: &ZPath, kind: WatcherKind) -> Reply<()> {
         typed(self, Request::RemoveWatches { path: path.text(), kind }, |r| {
             (r == Response::WatchesRemoved).then_some(())
@@ -254,7 +259,8 @@ pub trait ZooKeeper: Send + Sync {
         })
     }
 
-    /// Adds credentials; a client repeats them on every later connection.
+    /// Adds credentials; a client repeats them on every later connection. Fails with `AuthFailed`, which ends the
+    /// session, if the server refuses them.
     fn authenticate(&self, scheme: &str, credentials: Data) -> Reply<()> {
         typed(self, Request::Auth { scheme: scheme.into(), credentials }, |r| {
             (r == Response::Authenticated).then_some(())

@@ -1,6 +1,21 @@
 //! The barrier and its published variants on trial.
 //!
-//! `fixture` is what they have in common.
+//! [`Fixture`] is what they have in common. Process 0 raises the barrier and lowers it; the others wait by your code:
+//!
+//! ```
+//! use zk_trials::barrier::{Fixture, barrier};
+//! use zk_trials::common::Stop;
+//!
+//! async fn wait(fixture: Fixture) -> Result<(), Stop> {
+//!     while let Some(up) = fixture.recipe().look().await? {
+//!         fixture.sees();
+//!         fixture.recipe().gone(up).await?;
+//!     }
+//!     Ok(())
+//! }
+//! let owed: Vec<_> = barrier("my-barrier", wait).owed().iter().map(|promise| promise.name()).collect();
+//! assert!(owed.starts_with(&["barrier-holds", "barrier-releases", "no-opening-missed", "raised-as-told"]));
+//! ```
 
 mod any_event;
 mod fixture;

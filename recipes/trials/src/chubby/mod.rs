@@ -1,5 +1,14 @@
 //! Chubby's interface on trial, and the readings of its mapping that are published.
 //!
+//! ```
+//! let trials = zk_trials::chubby::trials();
+//! let named = |name: &str| trials.iter().find(|trial| trial.about.name == name).expect("it is there");
+//! assert!(named("chubby").owed().iter().any(|promise| promise.name() == "sequencer-names-a-holder"));
+//!
+//! // To ask the ensemble and then to act is too late if the session ends in between.
+//! let breaks = named("chubby/check-then-act").about.breaks.expect("it is known to be wrong");
+//! assert_eq!((breaks.promise, breaks.fault), ("exclusion-at-checked-resource", "session expiry"));
+//! ```
 
 mod check_then_act;
 mod lock_delay;

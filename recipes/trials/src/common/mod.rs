@@ -1,4 +1,16 @@
 //! What trials of all recipes have in common.
+//!
+//! ```
+//! use zk_api::{Error, ErrorCode};
+//! use zk_trials::common::Stop;
+//! use zk_trials::event::End;
+//!
+//! let error = |code| Error { code, tried: "create", path: "/lock/n-".into() };
+//! assert_eq!(Stop::from(error(ErrorCode::SessionExpired)), Stop::SessionLost);
+//! // The process may begin another life with a new session, if it was the session that was lost.
+//! assert_eq!(End::from(Stop::SessionLost), End::SessionLost);
+//! assert_eq!(End::from(Stop::from(error(ErrorCode::NoAuth))), End::Failed);
+//! ```
 
 pub mod plain;
 pub mod rounds;

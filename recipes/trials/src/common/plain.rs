@@ -1,5 +1,17 @@
 //! What published variants need to be decent in everything but the defect they are published for. Recipes of one's own are
-//! better served by `zk_recipes::session` and `zk_recipes::line`.
+//! better served by [`zk_recipes::session`] and [`zk_recipes::line`].
+//!
+//! ```
+//! use zk_api::{Text, ZPath};
+//! use zk_trials::common::plain::{Place, child, place};
+//!
+//! let lock = ZPath::parse("/lock")?;
+//! let names = ["z-lock-0000000003", "a-lock-0000000004"].map(Text::from);
+//! let [first, second] = [&names[0], &names[1]].map(|name| child(&lock, name));
+//! assert_eq!(place(&lock, &names, &first), Place::First);
+//! assert_eq!(place(&lock, &names, &second), Place::Behind(first));
+//! # Ok::<(), zk_api::PathError>(())
+//! ```
 
 use super::Stop;
 use zk_api::{

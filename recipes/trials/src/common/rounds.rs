@@ -1,4 +1,23 @@
 //! The rounds of an actor, and how it ends.
+//!
+//! ```
+//! use zk_trials::common::rounds::attempts;
+//! use zk_trials::common::{AnyProbe, AnyZooKeeper, InRound, Stop};
+//! use zk_trials::event::End;
+//! use zk_trials::trial::{Role, Trial};
+//!
+//! /// Acquires the lock, works, and releases it.
+//! async fn turn(zk: InRound<AnyZooKeeper>, round: u8) -> Result<(), Stop> {
+//!     # let _ = (zk, round);
+//!     Ok(())
+//! }
+//!
+//! /// Says that it asks before each turn, and that it holds the lock no more after it.
+//! async fn actor(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
+//!     attempts(&zk, (&probe, role), "/my-lock", turn).await
+//! }
+//! let trial = Trial::new("my-lock", actor).setup(["/my-lock"]);
+//! ```
 
 use super::{InRound, Stop};
 use crate::event::{End, Observation};

@@ -1,6 +1,27 @@
 //! Name service and configuration, and their published variants on trial.
 //!
-//! `fixture` is what they have in common: one who writes, and readers that follow.
+//! [`Fixture`] is what they have in common: one who writes, and readers that follow.
+//!
+//! ```
+//! use zk_trials::common::Stop;
+//! use zk_trials::configuration::{Fixture, configuration};
+//! use zk_trials::recipes::Setting;
+//!
+//! async fn write(fixture: Fixture) -> Result<(), Stop> {
+//!     fixture.sets().await.map(drop)
+//! }
+//!
+//! /// Follows the setting up to its last value, and says what it sees.
+//! async fn read(fixture: Fixture) -> Result<(), Stop> {
+//!     fixture.follows();
+//!     let mut setting = Setting::new(fixture.zk(), &fixture.name());
+//!     while !fixture.sees_value(setting.changed().await?.as_ref()) {}
+//!     fixture.is_through();
+//!     Ok(())
+//! }
+//! let owed: Vec<_> = configuration("my-setting", write, read).owed().iter().map(|promise| promise.name()).collect();
+//! assert!(owed.starts_with(&["committed-reads", "no-torn-reads", "monotone-reads", "fresh-at-rest"]));
+//! ```
 
 mod careless;
 mod fixture;

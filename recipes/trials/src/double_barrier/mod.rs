@@ -1,6 +1,19 @@
 //! The double barrier and its published variants on trial.
 //!
-//! `fixture` is what they have in common, `steps` the published steps, of which each variant is one reading.
+//! [`Fixture`] is what they have in common. Each published variant is one reading of the published steps.
+//!
+//! ```
+//! use zk_trials::common::Stop;
+//! use zk_trials::double_barrier::{Fixture, Size, double_barrier};
+//!
+//! /// Waits for nobody, and so breaks the first of its promises.
+//! async fn hasty(fixture: Fixture) -> Result<bool, Stop> {
+//!     fixture.inside().await;
+//!     Ok(true)
+//! }
+//! let owed: Vec<_> = double_barrier("hasty", Size::All, hasty).owed().iter().map(|promise| promise.name()).collect();
+//! assert!(owed.starts_with(&["enters-together", "leaves-together", "rounds-do-not-mix", "barrier-opens"]));
+//! ```
 
 mod fixture;
 mod published;

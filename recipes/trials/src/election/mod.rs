@@ -1,6 +1,20 @@
 //! Leader election and its published variants on trial.
 //!
-//! `fixture` is what they have in common: standing, and the term of a leader.
+//! [`Fixture`] is what they have in common: standing, and the term of a leader.
+//!
+//! ```
+//! use zk_trials::common::Stop;
+//! use zk_trials::election::{Fixture, election};
+//!
+//! async fn turn(fixture: Fixture) -> Result<(), Stop> {
+//!     let candidate = fixture.stand(&fixture.guid()).await?;
+//!     fixture.leads_in_turn(&candidate).await
+//! }
+//! let trial = election("my-election", turn);
+//! // An election is a lock, and its leader must stop once it knows that its session is over.
+//! let owed: Vec<_> = trial.owed().iter().map(|promise| promise.name()).collect();
+//! assert!(["exclusion-among-live-sessions", "stops-at-loss"].iter().all(|name| owed.contains(name)));
+//! ```
 
 mod data_change;
 mod duplicate_start;

@@ -1,6 +1,22 @@
 //! The lock and its published variants on trial.
 //!
-//! `fixture` is what they have in common: attempts and the critical section; `threads` those of several threads.
+//! [`Fixture`] is what they have in common: attempts and the critical section.
+//!
+//! ```
+//! use zk_trials::common::{Stop, plain};
+//! use zk_trials::lock::{Fixture, lock};
+//!
+//! /// Makes a znode, waits until it is the first, works, and deletes it.
+//! async fn turn(fixture: Fixture) -> Result<(), Stop> {
+//!     let (zk, parent) = (fixture.zk(), fixture.lock());
+//!     let own = plain::contend(&zk, &parent, &fixture.guid()).await?;
+//!     plain::turn(&zk, &parent, &own).await?;
+//!     fixture.holds(&own).await
+//! }
+//! let trial = lock("my-lock", turn);
+//! // The eight promises of a fair lock without tokens, and that its actors tell what those listen for.
+//! assert_eq!(trial.owed().len(), 9);
+//! ```
 
 mod adopts_ghost;
 mod fails_at_loss;

@@ -1,13 +1,30 @@
 //! Recipes that go wrong on purpose, without being compiled again: what a recipe's promises do not notice of that, they
 //! do not promise.
 //!
-//! | module | what is in it |
+//! ```
+//! use zk_trials::mutation::{Kind, Mutated, Mutation};
+//!
+//! let lock = zk_trials::trials().swap_remove(0);
+//! let slip = Mutation { kind: Kind::NoWatch, nth: 2 };
+//! assert_eq!(slip.to_string(), "no-watch 2", "each life leaves out the second watch that it would set");
+//! let mutated = Mutated::none(lock.clone()).with(slip, None);
+//! assert_eq!(mutated.explored().owed().len(), lock.held_to().len(), "it is held to the same promises");
+//! ```
+//!
+//! | item | what it is |
 //! |---|---|
-//! | `kind` | [`Kind`]: what goes wrong; [`Mutation`]: at which occasion |
-//! | `life` | one life of a process: its occasions so far, and what checkpoints must tell of them |
-//! | `client` | its session |
-//! | `probe` | its probe |
-//! | `answers` | answers that nobody gave |
+//! | [`Mutated`] | a trial that goes wrong |
+//! | [`Kind`], [`Mutation`] | what goes wrong, and at which occasion |
+//! | [`Log`], [`Seen`], [`Word`] | what was seen of occasions, and what was said |
+//! | [`SAME`] | the guid of [`Kind::SameGuid`] |
+
+// | module | what is in it |
+// |---|---|
+// | `kind` | `Kind`: what goes wrong; `Mutation`: at which occasion |
+// | `life` | one life of a process: its occasions so far, and what checkpoints must tell of them |
+// | `client` | its session |
+// | `probe` | its probe |
+// | `answers` | answers that nobody gave |
 
 mod answers;
 mod client;

@@ -3,6 +3,47 @@
 //! Each is set up for one znode: that which stands for a lock or a barrier, or holds the contenders or items.
 //! Sessions are known from [`GroundTruth::SessionOpened`](crate::event::GroundTruth::SessionOpened): an engine must
 //! tell it for every actor, or every other session is taken for an administrator's.
+//!
+//! | promises | of what |
+//! |---|---|
+//! | [`of_fenced_lock`], [`of_fair_lock`], [`of_shared_lock`] | all that such a lock owes |
+//! | [`of_commitment`], [`of_published_commitment`] | all that such a protocol owes |
+//! | [`ExclusionAmongLiveSessions`], [`ExclusionAtResource`], [`TokensIncrease`] | locks and elections: safety |
+//! | [`Fifo`], [`OneWokenPerDeletion`], [`NoForeignDelete`], [`NoOrphanZnode`] | lines of contenders |
+//! | [`SharersMeet`], [`SharersWakeTogether`], [`RevocationHeeded`], [`TrySucceedsUncontended`] | kinds of locks |
+//! | [`SequencerNamesAHolder`] | sequencers |
+//! | [`AnnouncedLeaderLed`], [`OneTermPerElection`], [`StopsAtLoss`] | leaders |
+//! | [`BarrierHolds`], [`BarrierReleases`], [`NoOpeningMissed`], [`RaisedAsTold`] | barriers |
+//! | [`EntersTogether`], [`LeavesTogether`], [`RoundsDoNotMix`], [`BarrierOpens`], [`WokenWhenDue`] | double barriers |
+//! | [`NothingLost`], [`TakenOnce`], [`TakesInOrder`], [`QueueProgress`] | queues |
+//! | [`Agreement`], [`CommitValidity`], [`AbortValidity`], [`Irrevocability`], [`VotersLearn`] | atomic commitment |
+//! | [`AbortsEarly`], [`ContentReaches`], [`NoOrphanTransaction`] | the same, beyond what every protocol promises |
+//! | [`Views`], [`LiveMembersListed`], [`LeaversUnlisted`] | what readers see; groups |
+//! | [`CountsEachOnce`] | counters |
+//! | [`NoWaiterStuck`](struct@NoWaiterStuck), [`NoFailure`](struct@NoFailure) | the [standard](STANDARD) ones |
+//! | [`SessionEndNoticed`], [`NoSecondZnode`], [`NoLitter`], [`NoPolling`] | the other standard ones |
+//! | [`NothingLeftBehind`] | znodes after the end |
+//! | [`TellsInOrder`] | the words of actors |
+//! | [`Undisturbed`], [`Measured`] | other promises, with an assumption added |
+//! | [`Owed`] | promises of a program, as the command line names them |
+//!
+//! ```
+//! use zk_api::SessionId;
+//! use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
+//! use zk_trials::promise::{Finding, Promise};
+//! use zk_trials::promises::ExclusionAmongLiveSessions;
+//!
+//! let (mut promise, mut found) = (ExclusionAmongLiveSessions::of("/lock"), Vec::new());
+//! for process in 0..2 {
+//!     let actor = ActorId { process, life: 0, thread: 0 };
+//!     let session = SessionId::new(i64::from(process) + 1);
+//!     promise.see(&Event::Is(GroundTruth::SessionOpened { session, actor }), &mut found);
+//!     let what = Observation::Granted { lock: "/lock".into(), node: "".into(), token: None };
+//!     promise.see(&Event::Observed { actor, what }, &mut found);
+//! }
+//! let Some(Finding::Broken(violation)) = found.last() else { panic!("{found:?}") };
+//! assert_eq!(violation.what, "p1 holds /lock while p0 still holds it");
+//! ```
 
 mod abort_validity;
 mod aborts_early;

@@ -1,6 +1,38 @@
 //! The queue, with priorities and without, and its published variants on trial.
 //!
-//! `fixture` is what they have in common, `steps` the published steps, of which each variant is one reading.
+//! [`Fixture`] is what they have in common. Each published variant is one reading of the published steps.
+//!
+//! ```
+//! use zk_trials::common::Stop;
+//! use zk_trials::queue::{Fixture, queue};
+//! use zk_trials::recipes::queue::{Consumer, Delivery};
+//! # use zk_trials::recipes::queue::Producer;
+//! # async fn produce(fixture: Fixture) -> Result<(), Stop> {
+//! #     let mut producer = Producer::new(fixture.zk(0), &fixture.queue(), &fixture.guid()).expect("a name");
+//! #     for item in fixture.items() {
+//! #         fixture.puts(&item);
+//! #         producer.put(item.payload.as_str().into(), item.priority).await?;
+//! #         fixture.has_put(&item);
+//! #     }
+//! #     Ok(producer.close().await?)
+//! # }
+//!
+//! async fn consume(fixture: Fixture) -> Result<(), Stop> {
+//!     for round in 0..fixture.rounds() {
+//!         let mut consumer = Consumer::new(fixture.zk(round), &fixture.queue(), &fixture.guid()).expect("a name");
+//!         fixture.asks(round).await;
+//!         let taken = consumer.take(Delivery::AtLeastOnce).await?;
+//!         let item = taken.item().clone();
+//!         fixture.works(&item, round).await;
+//!         taken.done().await?;
+//!         fixture.done(&item, round);
+//!     }
+//!     Ok(())
+//! }
+//! let trial = queue("my-queue", Delivery::AtLeastOnce, produce, consume);
+//! let owed: Vec<_> = trial.owed().iter().map(|promise| promise.name()).collect();
+//! assert!(owed.starts_with(&["nothing-lost", "taken-once", "takes-in-order", "queue-progress"]));
+//! ```
 
 mod fixture;
 mod published;

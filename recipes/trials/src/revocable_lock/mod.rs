@@ -1,6 +1,17 @@
 //! The revocable lock and its published variants on trial.
 //!
-//! `fixture` is what they have in common: who asks and who is asked.
+//! They have in common who asks and who is asked.
+//!
+//! ```
+//! use zk_trials::promise::Assumption;
+//! let trials = zk_trials::revocable_lock::trials();
+//! let by_force = trials.iter().find(|trial| trial.about.name == "revocable-lock/by-force").expect("it is there");
+//! let owed = by_force.owed();
+//! let assumes = |name: &str| owed.iter().find(|promise| promise.name() == name).expect("owed").terms().assumes;
+//! // Who takes a lock by force may have two holders for a while: only a resource that compares tokens is safe.
+//! assert_eq!(assumes("exclusion-among-live-sessions"), [Assumption::Promised], "it is only measured");
+//! assert!(assumes("exclusion-at-fenced-resource").is_empty(), "it is owed whatever happens");
+//! ```
 
 mod fixture;
 

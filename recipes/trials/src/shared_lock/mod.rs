@@ -1,6 +1,15 @@
 //! The shared lock and its published variants on trial.
 //!
-//! `fixture` is what they have in common: who reads and who writes.
+//! They have in common who reads and who writes: by turns.
+//!
+//! ```
+//! let trials = zk_trials::shared_lock::trials();
+//! let named = |name: &str| trials.iter().find(|trial| trial.about.name == name).expect("it is there");
+//! let owed: Vec<_> = named("shared-lock").owed().iter().map(|promise| promise.name()).collect();
+//! assert!(owed.contains(&"sharers-meet") && owed.contains(&"sharers-wake-together"));
+//! // A lock that readers hold one by one is exclusive, and still not right.
+//! assert_eq!(named("shared-lock/one-by-one").about.breaks.map(|breaks| breaks.promise), Some("sharers-meet"));
+//! ```
 
 mod downgrade_new_node;
 mod fixture;

@@ -1,6 +1,26 @@
 //! The two-phase commit and its published variants on trial.
 //!
-//! `fixture` is what they have in common, `published` what those have that watch each other's votes.
+//! [`Fixture`] is what they have in common: one site in one transaction.
+//!
+//! ```
+//! use zk_trials::common::Stop;
+//! use zk_trials::recipes::Watching;
+//! use zk_trials::two_phase_commit::{Fixture, Sites, commit};
+//!
+//! /// Votes, and does what was decided. It never acknowledges, so its transactions stay.
+//! async fn turn(fixture: Fixture) -> Result<(), Stop> {
+//!     let site = fixture.site();
+//!     if let Some(transaction) = fixture.begin(&site, Watching::EachOther).await? {
+//!         transaction.vote(fixture.considers().await).await?;
+//!         if let Some(decided) = transaction.decision().await? {
+//!             fixture.does(decided.verdict());
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//! let trial = commit("my-commit", Sites::Shown, turn);
+//! assert!(trial.owed().iter().any(|promise| promise.name() == "no-orphan-transaction"));
+//! ```
 
 mod children_one_by_one;
 mod cleanup_is_abort;
