@@ -33,9 +33,15 @@ use crate::page::{Block, Cell, Group, Line, Mood, below};
 use crate::verdict::{CatalogueNote, Verdict};
 use crate::words::{count, of, thousandths};
 
+/// The assumption of what is measured of recipes that do not promise it.
+const PROMISED: &str = "the recipe promises it";
+
 /// Why a break was expected, in words that end a sentence.
 fn failed(assumptions: &[String]) -> String {
-    format!("this assumption failed: {}", assumptions.join("; "))
+    match assumptions {
+        [one] if one == PROMISED => "the recipe does not promise it; it is only measured".into(),
+        _ => format!("this assumption failed: {}", assumptions.join("; ")),
+    }
 }
 
 /// The same of a promise, below its table.

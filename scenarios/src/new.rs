@@ -121,8 +121,8 @@ fn check_name(catalogue: &Catalogue, name: &str) -> Result<(), BadInput> {
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     if !begins || !name.split('-').all(is_word) || !name.contains('-') {
         return Err(BadInput::new(format!(
-            "'{name}' is no name for it: expected words of lower-case letters and digits with '-' between them, such \
-             as my-lock"
+            "'{name}' cannot be its name: expected at least two words of lower-case letters and digits, joined by '-', \
+             such as my-lock"
         )));
     }
     match catalogue.find(name) {

@@ -189,3 +189,16 @@ fn the_number_of_a_defect_can_be_asked_for() {
     assert_eq!(wrong.status, 2);
     assert!(wrong.stderr.contains("no recipe has a defect 'S-7'"), "{}", wrong.stderr);
 }
+
+#[test]
+fn reports_say_what_did_not_break_what_is_not_promised_and_that_no_model_was_searched() {
+    let says = |arguments: &str, words: &str| {
+        let told = zoocheck(arguments).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(words), "{arguments}: {told}");
+    };
+    says("replay lock/java --seed 0 --promise fifo", "fifo does not break in this run");
+    let measured = "one-woken-per-deletion as expected: the recipe does not promise it; it is only measured";
+    says("run lock/simple --seeds 3", measured);
+    let mutated = "mutate try-lock --seeds 1 --max-states 20 --occasions 1";
+    says(mutated, "1 seed each, and no model: none of the recipe itself came to an end");
+}

@@ -44,7 +44,8 @@ fn nothing_is_written_over_and_a_bad_name_is_told() {
     std::fs::create_dir(dir.path().join("my-lock")).expect("a directory can be made");
     for (arguments, words) in [
         ("new my-lock", "my-lock: cannot make this directory"),
-        ("new My_Lock", "'My_Lock' is no name for it"),
+        ("new My_Lock", "'My_Lock' cannot be its name"),
+        ("new mylock", "at least two words of lower-case letters and digits, joined by '-'"),
         ("new try-lock", "'try-lock' is a recipe of zoocheck's"),
         ("new your-lock --zoocheck .", "the sources of zoocheck are not in ."),
     ] {

@@ -21,7 +21,7 @@ const KEY: [(&str, &str); 6] = [
     ("kept so far *", "it held as far as the search went, and broke only where its assumption failed"),
     ("never tested", "neither the model nor any seed put it to the test"),
     ("not promised", "it is measured, but the recipe does not promise it"),
-    ("-", "it is not looked at"),
+    ("-", "it is none of its promises, and did not break as an invariant"),
 ];
 
 /// What recipes cost as a table in Markdown, whoever has judged them: their names and costs.
@@ -193,7 +193,7 @@ fn verdict(promise: &JudgedPromise, is_whole: bool) -> Cell {
 
 /// Whether it is looked at though the recipe does not promise it.
 fn is_measured(promise: &JudgedPromise) -> bool {
-    promise.assumptions.iter().any(|assumption| assumption == "the recipe promises it")
+    promise.assumptions.iter().any(|assumption| assumption == super::PROMISED)
 }
 
 /// Under which assumptions promises are kept.

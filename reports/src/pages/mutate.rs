@@ -60,7 +60,11 @@ impl Report for MutateReport {
 
 fn recipe(recipe: &MutatedRecipe, seeds: u64) -> Page {
     let MutatedRecipe { name, bounds, states, .. } = recipe;
-    let models = format!("{} each, and models with {bounds} ({} states)", of(seeds, "seed"), count(*states));
+    let seeds = of(seeds, "seed");
+    let models = match bounds.as_str() {
+        "" => format!("{seeds} each, and no model: none of the recipe itself came to an end"),
+        bounds => format!("{seeds} each, and models with {bounds} ({} states)", count(*states)),
+    };
     let mut page = vec![Block::Title(name.clone(), models)];
     let broken = recipe.broken.join(", ");
     let broken = format!("the recipe itself breaks {broken}, which kills nothing");

@@ -11,6 +11,17 @@ pub(crate) fn is_program(what: &str) -> bool {
     Example::find(what).is_some() || what.rsplit_once(':').is_some_and(|(file, _)| file.ends_with(".py"))
 }
 
+/// Why WHAT is no program, if it was meant to be one.
+pub(crate) fn no_program(what: &str) -> Option<BadInput> {
+    let is_meant = what.ends_with(".py") || what.contains(".py:") || what.starts_with("kazoo/");
+    is_meant.then(|| {
+        BadInput::new(format!(
+            "'{what}' is no program: expected FILE.py:FUNCTION, such as lock.py:worker, or one that is built in, such \
+             as kazoo/lock"
+        ))
+    })
+}
+
 /// Starts a program, to see that it can be.
 pub(crate) fn program(what: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
     if let Some(example) = Example::find(what) {

@@ -172,7 +172,7 @@ fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> Repl
         recipe: about.name.into(),
         about: about.summary.into(),
         catalogued: catalogued(&about),
-        facts: facts(target, &run),
+        facts: facts(target, &run, promise),
         seed: run.seed,
         answer: match Answer::of(&promises, &invariants) {
             // It is no run to its end.
@@ -193,9 +193,11 @@ fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> Repl
     }
 }
 
-/// The scenario's; and of one run from a file, whether it is what it was.
-fn facts(target: &Target, run: &Run) -> Vec<String> {
+/// The scenario's; whether what was asked about breaks; and of one run from a file, whether it is what it was.
+fn facts(target: &Target, run: &Run, promise: Option<&str>) -> Vec<String> {
     let mut facts = target.facts();
+    let unbroken = promise.filter(|name| run.violations.iter().all(|violation| violation.promise != *name));
+    facts.extend(unbroken.map(|name| format!("{name} does not break in this run")));
     if let Some(replay_error) = &run.replay_error {
         facts.push(format!("The simulator cannot take {replay_error}"));
     }

@@ -1,6 +1,6 @@
 //! What is to be run.
 
-use super::program::{is_program, program, says_itself};
+use super::program::{is_program, no_program, program, says_itself};
 use crate::catalogue::{is_file, shell_word};
 use crate::{BadInput, Catalogue};
 use std::sync::Arc;
@@ -231,6 +231,9 @@ pub(super) fn plural_of(n: usize, one: &str) -> String {
 fn find(catalogue: &Catalogue, name: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
     if is_program(name) {
         return program(name, promises);
+    }
+    if let Some(error) = no_program(name) {
+        return Err(error);
     }
     if let Some(owed) = promises.first() {
         return Err(says_itself(name, owed));
