@@ -219,7 +219,7 @@ pub(super) struct RunArguments {
     /// Seeds that no other day uses [default: today's, in UTC]
     #[arg(long, value_name = "DATE", num_args = 0..=1, require_equals = true, default_missing_value = "today")]
     pub(super) fresh: Option<DatedSeeds>,
-    /// Stop after K seeds in a row with nothing new, or --seeds [default: 100000]
+    /// Stop after K seeds with nothing new, or --seeds [default: 100000]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole(1..=1_000_000_000u64), conflicts_with = "shard")]
     pub(super) until_covered: Option<u64>,
     /// How many seeds at a time [default: one for each core]
@@ -354,7 +354,7 @@ pub(super) struct ShrinkArguments {
     /// Runs to try at most
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "20000", value_parser = whole(1..=100_000_000u64))]
     pub(super) tries: u64,
-    /// Stop after this long, such as 90s, with the smallest run so far
+    /// Stop after this long, such as 90s, with what there is
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = duration)]
     pub(super) time_limit: Duration,
 }
