@@ -111,6 +111,9 @@ const WHY: &str = "(() => { const pane = document.querySelector('.pane'), box = 
 fn lanes_znodes_and_zoom_work_by_keyboard() {
     let Some((mut browser, file, _dir)) = browser() else { return };
     browser.open(&file, WIDE, 900, false);
+    browser.eval(
+        "document.querySelectorAll('article').forEach((one) => { one.style.marginBottom = '3000px'; })",
+    );
     browser.wait_for(DRAWN);
     browser.wait_for(WHY);
     tab_to(&mut browser, "button[data-do='why']");
@@ -123,7 +126,7 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     let shown = "document.querySelector('figure.diagram').querySelectorAll('.a:not(.off)').length";
     let all = browser.eval(shown).as_u64().expect("a number");
     assert!(all > 5, "{all}");
-    // Nothing in one diagram depends on when another is drawn.
+    // Nothing in this diagram depends on when another is drawn, which was far away until now.
     browser.eval("document.querySelectorAll('figure.diagram')[1]?.scrollIntoView()");
     browser.wait_for(
         "zoocheck.diagrams.length >= Math.min(2, document.querySelectorAll('figure.diagram').length)",
