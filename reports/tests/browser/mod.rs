@@ -107,6 +107,15 @@ const WHY: &str = "(() => { const pane = document.querySelector('.pane'), box = 
     return is && at.every((line) => line.top > box.top && line.bottom < box.bottom) \
         && all.every((node) => /^[0-9]/.test(node.textContent) || node.textContent.startsWith('step')); })()";
 
+/// What is told five pixels beside the middle of an arrow.
+const BESIDE: &str = "(() => { const body = document.querySelector('svg.body'), box = body.getBoundingClientRect(); \
+    const all = [...body.querySelectorAll('.a:not(.off)')], last = all[all.length - 1]; \
+    const [x1, y1, x2, y2] = ['x1', 'y1', 'x2', 'y2'].map((name) => last[name].baseVal.value); \
+    const long = Math.hypot(x2 - x1, y2 - y1), [over, down] = [(y1 - y2) / long * 5, (x2 - x1) / long * 5]; \
+    const at = { clientX: box.left + (x1 + x2) / 2 + over, clientY: box.top + (y1 + y2) / 2 + down }; \
+    body.dispatchEvent(new PointerEvent('pointermove', at)); \
+    return document.querySelector('.said').textContent; })()";
+
 #[test]
 fn lanes_znodes_and_zoom_work_by_keyboard() {
     let Some((mut browser, file, _dir)) = browser() else { return };
@@ -180,15 +189,7 @@ fn lanes_znodes_and_zoom_work_by_keyboard() {
     let why = "document.querySelector('figure.diagram .p.on').classList.contains('cause')";
     assert_eq!(browser.eval(why), true, "the first that says why");
     browser.press("Escape");
-    // Five pixels beside the middle of an arrow.
-    let beside = "(() => { const body = document.querySelector('svg.body'), box = body.getBoundingClientRect(); \
-                  const all = [...body.querySelectorAll('.a:not(.off)')], last = all[all.length - 1]; \
-                  const [x1, y1, x2, y2] = ['x1', 'y1', 'x2', 'y2'].map((name) => last[name].baseVal.value); \
-                  const long = Math.hypot(x2 - x1, y2 - y1), [over, down] = [(y1 - y2) / long * 5, (x2 - x1) / long * 5]; \
-                  const at = { clientX: box.left + (x1 + x2) / 2 + over, clientY: box.top + (y1 + y2) / 2 + down }; \
-                  body.dispatchEvent(new PointerEvent('pointermove', at)); \
-                  return document.querySelector('.said').textContent; })()";
-    let told = browser.eval(beside);
+    let told = browser.eval(BESIDE);
     assert!(told.as_str().is_some_and(|told| told.contains("sent at")), "{told}");
     assert_eq!(complaints(&browser), Vec::<&Value>::new());
 }
