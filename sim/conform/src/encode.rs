@@ -95,14 +95,8 @@ pub(crate) struct Handshake<'a> {
 pub(crate) fn handshake(connect: &Connect, with: &Handshake<'_>) -> Vec<u8> {
     let mut out = Writer::default();
     out.int(0).long(with.last_zxid).int(connect.timeout_ms).long(with.session).bytes(with.password);
-    match connect.read_only {
-        ReadOnly::Absent => {}
-        ReadOnly::No => {
-            out.byte(0);
-        }
-        ReadOnly::Yes => {
-            out.byte(1);
-        }
+    if connect.read_only != ReadOnly::Absent {
+        out.byte(u8::from(connect.read_only == ReadOnly::Yes));
     }
     out.0.truncate(out.0.len().saturating_sub(connect.cut));
     framed(out.0)
@@ -114,67 +108,46 @@ fn framed(body: Vec<u8>) -> Vec<u8> {
     frame
 }
 
-fn put_body(out: &mut Writer, call: &Call, zxid: &dyn Fn(ZxidArg) -> i64) {
+fn put_body<'a>(out: &'a mut Writer, call: &Call, zxid: &dyn Fn(ZxidArg) -> i64) -> &'a mut Writer {
     match call {
         Call::Create { kind, path, data, acl, flags, ttl_ms } => {
-            out.text(path.as_deref()).bytes(data.as_deref());
-            put_acl(out, acl);
-            out.int(*flags);
-            if *kind == CreateKind::Ttl {
-                out.long(*ttl_ms);
-            }
+            put_acl(out.text(path.as_deref()).bytes(data.as_deref()), acl).int(*flags);
+            if *kind == CreateKind::Ttl { out.long(*ttl_ms) } else { out }
         }
-        Call::Look { path, watch, .. } => {
-            out.text(path.as_deref()).byte(u8::from(*watch));
-        }
-        Call::Name { path, .. } => {
-            out.text(path.as_deref());
-        }
-        Call::Number { path, number, .. } => {
-            out.text(path.as_deref()).int(*number);
-        }
+        Call::Look { path, watch, .. } => out.text(path.as_deref()).byte(u8::from(*watch)),
+        Call::Name { path, .. } => out.text(path.as_deref()),
+        Call::Number { path, number, .. } => out.text(path.as_deref()).int(*number),
         Call::SetData { path, data, version } => {
-            out.text(path.as_deref()).bytes(data.as_deref()).int(*version);
+            out.text(path.as_deref()).bytes(data.as_deref()).int(*version)
         }
-        Call::SetAcl { path, acl, version } => {
-            out.text(path.as_deref());
-            put_acl(out, acl);
-            out.int(*version);
-        }
+        Call::SetAcl { path, acl, version } => put_acl(out.text(path.as_deref()), acl).int(*version),
         Call::Multi { ops, .. } => {
             for call in ops {
                 out.int(op_of(call)).byte(0).int(-1);
                 put_body(out, call, zxid);
             }
-            out.int(-1).byte(1).int(-1);
+            out.int(-1).byte(1).int(-1)
         }
         Call::SetWatches { since, lists, .. } => {
             out.long(zxid(*since));
             for list in lists {
-                out.texts(list.as_deref());
+                out.list(list.as_deref(), |out, path| _ = out.text(path.as_deref()));
             }
+            out
         }
         Call::Auth { scheme, credentials } => {
-            out.int(0).text(scheme.as_deref()).bytes(credentials.as_deref());
+            out.int(0).text(scheme.as_deref()).bytes(credentials.as_deref())
         }
         Call::Reconfig { joining, leaving, members, version } => {
-            out.text(joining.as_deref()).text(leaving.as_deref()).text(members.as_deref()).long(*version);
+            out.text(joining.as_deref()).text(leaving.as_deref()).text(members.as_deref()).long(*version)
         }
-        Call::WhoAmI | Call::Ping | Call::Close => {}
-        Call::Raw { body, .. } => out.0.extend_from_slice(body),
+        Call::WhoAmI | Call::Ping | Call::Close => out,
+        Call::Raw { body, .. } => out.raw(body),
     }
 }
 
-fn put_acl(out: &mut Writer, acl: &AclArg) {
-    match acl {
-        None => {
-            out.int(-1);
-        }
-        Some(entries) => {
-            out.int(entries.len() as i32);
-            for entry in entries {
-                out.int(entry.perms).text(entry.scheme.as_deref()).text(entry.id.as_deref());
-            }
-        }
-    }
+fn put_acl<'a>(out: &'a mut Writer, acl: &AclArg) -> &'a mut Writer {
+    out.list(acl.as_deref(), |out, entry| {
+        _ = out.int(entry.perms).text(entry.scheme.as_deref()).text(entry.id.as_deref());
+    })
 }

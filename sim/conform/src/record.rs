@@ -11,29 +11,28 @@ pub(crate) struct Writer(pub(crate) Vec<u8>);
 
 impl Writer {
     pub(crate) fn byte(&mut self, n: u8) -> &mut Writer {
-        self.0.push(n);
+        self.raw(&[n])
+    }
+
+    /// Bytes as they are.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> &mut Writer {
+        self.0.extend_from_slice(bytes);
         self
     }
 
     pub(crate) fn int(&mut self, n: i32) -> &mut Writer {
-        self.0.extend_from_slice(&n.to_be_bytes());
-        self
+        self.raw(&n.to_be_bytes())
     }
 
     pub(crate) fn long(&mut self, n: i64) -> &mut Writer {
-        self.0.extend_from_slice(&n.to_be_bytes());
-        self
+        self.raw(&n.to_be_bytes())
     }
 
     /// `None` is null.
     pub(crate) fn bytes(&mut self, bytes: Option<&[u8]>) -> &mut Writer {
         match bytes {
             None => self.int(NULL),
-            Some(bytes) => {
-                self.int(i32::try_from(bytes.len()).unwrap_or(i32::MAX));
-                self.0.extend_from_slice(bytes);
-                self
-            }
+            Some(bytes) => self.int(i32::try_from(bytes.len()).unwrap_or(i32::MAX)).raw(bytes),
         }
     }
 
@@ -41,17 +40,11 @@ impl Writer {
         self.bytes(text.map(str::as_bytes))
     }
 
-    pub(crate) fn texts(&mut self, texts: Option<&[Option<String>]>) -> &mut Writer {
-        match texts {
-            None => self.int(NULL),
-            Some(texts) => {
-                self.int(texts.len() as i32);
-                for text in texts {
-                    self.text(text.as_deref());
-                }
-                self
-            }
-        }
+    /// `None` is null.
+    pub(crate) fn list<T>(&mut self, items: Option<&[T]>, put: impl Fn(&mut Writer, &T)) -> &mut Writer {
+        self.int(items.map_or(NULL, |items| items.len() as i32));
+        items.into_iter().flatten().for_each(|item| put(self, item));
+        self
     }
 }
 
