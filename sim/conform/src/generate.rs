@@ -105,19 +105,8 @@ pub fn generate(seed: u64, plan: &Plan) -> Script {
     Script { steps: generator.steps }
 }
 
-/// What is done next.
-#[derive(Clone, Copy)]
-enum Next {
-    Request,
-    Pipeline,
-    Malformed,
-    Drop,
-    Attach,
-    Connect,
-    Close,
-    Expire,
-    Bytes,
-}
+/// What a connection does next, by its index.
+type Next = fn(&mut Generator, usize);
 
 impl Generator {
     fn push(&mut self, action: Action) {
@@ -131,58 +120,52 @@ impl Generator {
             }
         }
         if !self.choices.one_in(8) {
-            let conn = self.conns[0].conn;
-            let call = calls::plain_create(values::TOP);
-            self.push(Action::Send { conn, requests: vec![call.into()] });
+            self.send(0, calls::plain_create(values::TOP).into());
         }
     }
 
     fn step(&mut self) {
         let index = self.choices.below(self.conns.len());
-        let next = if self.conns[index].on.is_none() && !self.choices.one_in(10) {
-            self.choices.weigh(&[(3, Next::Connect), (5, Next::Attach)])
+        let next: Next = if self.conns[index].on.is_none() && !self.choices.one_in(10) {
+            self.choices.weigh(&[(3, Generator::connect as Next), (5, Generator::attach)])
         } else {
             self.choices.weigh(&[
-                (800, Next::Request),
-                (60, Next::Pipeline),
-                (20, Next::Malformed),
-                (25, Next::Drop),
-                (30, Next::Attach),
-                (8, Next::Connect),
-                (10, Next::Close),
-                (12, Next::Expire),
-                (1, Next::Bytes),
+                (800, Generator::request as Next),
+                (60, Generator::pipeline),
+                (20, Generator::malformed),
+                (25, |me, index| {
+                    me.conns[index].on = None;
+                    me.push(Action::Drop { conn: me.conns[index].conn });
+                }),
+                (30, Generator::attach),
+                (8, Generator::connect),
+                (10, |me, index| {
+                    me.send(index, Call::Close.into());
+                    me.close(index);
+                }),
+                (12, |me, _| me.expire()),
+                (1, Generator::bytes),
             ])
         };
-        let conn = self.conns[index].conn;
-        match next {
-            Next::Request => {
-                let call = calls::call(&mut self.choices);
-                if matches!(call, Call::Auth { .. } | Call::Raw { .. }) && self.choices.one_in(3) {
-                    self.conns[index].on = None;
-                }
-                self.push(Action::Send { conn, requests: vec![call.into()] });
-            }
-            Next::Pipeline => self.pipeline(index),
-            Next::Malformed => self.malformed(index),
-            Next::Drop => {
-                self.conns[index].on = None;
-                self.push(Action::Drop { conn });
-            }
-            Next::Attach => self.attach(index),
-            Next::Connect => self.connect(index),
-            Next::Close => {
-                self.push(Action::Send { conn, requests: vec![Call::Close.into()] });
-                self.close(index);
-            }
-            Next::Expire => self.expire(),
-            Next::Bytes => {
-                let bytes =
-                    self.choices.pick(&[vec![0, 0x10, 0, 0], vec![0xff; 4], vec![0, 0, 0, 3, 1, 2, 3]]);
-                self.conns[index].on = None;
-                self.push(Action::Bytes { conn, bytes });
-            }
+        next(self, index);
+    }
+
+    fn send(&mut self, index: usize, sent: Sent) {
+        self.push(Action::Send { conn: self.conns[index].conn, requests: vec![sent] });
+    }
+
+    fn request(&mut self, index: usize) {
+        let call = calls::call(&mut self.choices);
+        if matches!(call, Call::Auth { .. } | Call::Raw { .. }) && self.choices.one_in(3) {
+            self.conns[index].on = None;
         }
+        self.send(index, call.into());
+    }
+
+    fn bytes(&mut self, index: usize) {
+        let bytes = self.choices.pick(&[vec![0, 0x10, 0, 0], vec![0xff; 4], vec![0, 0, 0, 3, 1, 2, 3]]);
+        self.conns[index].on = None;
+        self.push(Action::Bytes { conn: self.conns[index].conn, bytes });
     }
 
     fn connect(&mut self, index: usize) {
@@ -197,7 +180,7 @@ impl Generator {
         let session = Session(believed.conn.0, believed.opened);
         believed.on = Some(session);
         self.open.push(Open { session, short });
-        let mut connect = new_connect(None, timeout_ms);
+        let mut connect = Connect { timeout_ms, ..Connect::default() };
         connect.read_only =
             self.choices.weigh(&[(8, ReadOnly::No), (1, ReadOnly::Absent), (1, ReadOnly::Yes)]);
         if self.choices.one_in(12) {
@@ -228,7 +211,7 @@ impl Generator {
             _ => return self.connect(index),
         };
         let timeout_ms = self.choices.pick(&[4000, 4000, 4000, 1 << 30]);
-        let mut connect = new_connect(Some(session), timeout_ms);
+        let mut connect = Connect { session: Some(session), timeout_ms, ..Connect::default() };
         connect.password = self.choices.weigh(&[
             (12, Password::Right),
             (1, Password::Wrong),
@@ -247,11 +230,7 @@ impl Generator {
         if self.choices.one_in(10) {
             connect.read_only = ReadOnly::Absent;
         }
-        for believed in &mut self.conns {
-            if believed.on == Some(session) {
-                believed.on = None;
-            }
-        }
+        self.leaves(session);
         let refused = connect.password != Password::Right || self.dead.contains(&session);
         self.conns[index].on = (!refused).then_some(session);
         if let Some(open) = self.open.iter_mut().find(|open| open.session == session && !refused) {
@@ -260,8 +239,8 @@ impl Generator {
         let conn = self.conns[index].conn;
         self.push(Action::Connect { conn, connect });
         if !refused && self.choices.one_in(3) {
-            let requests = vec![calls::set_watches(&mut self.choices).into()];
-            self.push(Action::Send { conn, requests });
+            let call = calls::set_watches(&mut self.choices);
+            self.send(index, call.into());
         }
     }
 
@@ -272,8 +251,7 @@ impl Generator {
 
     fn close(&mut self, index: usize) {
         if let Some(session) = self.conns[index].on.take() {
-            self.open.retain(|open| open.session != session);
-            self.dead.push(session);
+            self.ends(session);
         }
     }
 
@@ -285,14 +263,20 @@ impl Generator {
             return;
         }
         let session = self.choices.pick(&short);
-        for believed in &mut self.conns {
-            if believed.on == Some(session) {
-                believed.on = None;
-            }
-        }
+        self.leaves(session);
+        self.ends(session);
+        self.push(Action::Expire { session });
+    }
+
+    /// A session is on no connection any more.
+    fn leaves(&mut self, session: Session) {
+        let on = self.conns.iter_mut().filter(|believed| believed.on == Some(session));
+        on.for_each(|believed| believed.on = None);
+    }
+
+    fn ends(&mut self, session: Session) {
         self.open.retain(|open| open.session != session);
         self.dead.push(session);
-        self.push(Action::Expire { session });
     }
 
     /// Several requests at once, perhaps with the session's end among them.
@@ -324,7 +308,6 @@ impl Generator {
 
     /// A request that is too short, too long, or has something behind it.
     fn malformed(&mut self, index: usize) {
-        let conn = self.conns[index].conn;
         let mut sent = Sent::from(calls::call(&mut self.choices));
         match self.choices.below(12) {
             0..=5 => sent.cut = 1 + self.choices.below(9),
@@ -338,10 +321,6 @@ impl Generator {
                 self.conns[index].on = None;
             }
         }
-        self.push(Action::Send { conn, requests: vec![sent] });
+        self.send(index, sent);
     }
-}
-
-fn new_connect(session: Option<Session>, timeout_ms: i32) -> Connect {
-    Connect { session, timeout_ms, ..Connect::default() }
 }

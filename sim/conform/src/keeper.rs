@@ -7,7 +7,7 @@ use crate::answer::Header;
 use crate::connection::{Came, Connection};
 use crate::encode::{self, Handshake};
 use crate::record::Reader;
-use crate::script::{AclEntry, Call, Connect, CreateKind, Looking, Naming, Numbered};
+use crate::script::{Call, Connect, CreateKind, Looking, Naming, Numbered, open_acl};
 
 /// What a server keeps for itself, and nobody may delete.
 const RESERVED: [&str; 4] = ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"];
@@ -127,7 +127,7 @@ impl Keeper {
                 self.ask(&Call::Look { what: Looking::Data, path: some(path), watch: false })?;
             let data = Reader(&body).bytes().flatten();
             if header.error == 0 && data.is_none_or(|data| !data.is_empty()) {
-                self.ask(&Call::SetData { path: some(path), data: Some(Vec::new()), version: -1 })?;
+                self.touch(path)?;
             }
             let (header, body) = self.ask(&Call::Name { what: Naming::Acl, path: some(path) })?;
             let open = [0, 0, 0, 1, 0, 0, 0, 31, 0, 0, 0, 5, b'w', b'o', b'r', b'l', b'd'];
@@ -139,9 +139,7 @@ impl Keeper {
     }
 
     fn set_acl(&mut self, path: &str) -> Result<(), String> {
-        let entry = AclEntry { perms: 31, scheme: some("world"), id: some("anyone") };
-        let call = Call::SetAcl { path: some(path), acl: Some(vec![entry]), version: -1 };
-        self.ask(&call).map(|_| ())
+        self.ask(&Call::SetAcl { path: some(path), acl: open_acl(), version: -1 }).map(|_| ())
     }
 
     fn counters(&mut self, path: &str) -> Result<Option<Counters>, String> {
@@ -188,12 +186,11 @@ impl Keeper {
 
     fn have_child(&mut self, path: &str) -> Result<(), String> {
         let child = Some(format!("{}/level", if path == "/" { "" } else { path }));
-        let entry = AclEntry { perms: 31, scheme: some("world"), id: some("anyone") };
         self.ask(&Call::Create {
             kind: CreateKind::Plain,
             path: child.clone(),
             data: Some(Vec::new()),
-            acl: Some(vec![entry]),
+            acl: open_acl(),
             flags: 0,
             ttl_ms: 0,
         })?;

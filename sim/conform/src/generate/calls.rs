@@ -1,8 +1,8 @@
 //! What is asked.
 
 use super::Choices;
-use super::values::{acl, credentials, data, open_acl, path, prefix, version};
-use crate::script::{Call, CreateKind, Looking, Naming, Numbered, ZxidArg};
+use super::values::{acl, credentials, data, path, prefix, version};
+use crate::script::{Call, CreateKind, Looking, Naming, Numbered, ZxidArg, open_acl};
 
 pub(super) fn plain_create(path: &str) -> Call {
     let (path, data) = (Some(path.to_owned()), Some(b"top".to_vec()));

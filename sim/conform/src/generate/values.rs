@@ -1,7 +1,7 @@
 //! What requests are made with. There are few of everything, so that things collide.
 
 use super::Choices;
-use crate::script::{AclArg, AclEntry, Bytes, Text};
+use crate::script::{AclArg, AclEntry, Bytes, Text, open_acl};
 
 /// Below this most happens.
 pub(super) const TOP: &str = "/t";
@@ -92,10 +92,6 @@ pub(super) fn version(choices: &mut Choices) -> i32 {
 
 /// `digest`'s ids of u:p and v:q.
 const IDS: [&str; 2] = ["u:Jq7wMyA/w2Vd5WIDAKdu4OIIFEQ=", "v:Wtnb2yAbpTFbpdsvzVaUXaiFkC0="];
-
-pub(super) fn open_acl() -> AclArg {
-    Some(vec![entry(31, Some("world"), Some("anyone"))])
-}
 
 fn entry(perms: i32, scheme: Option<&str>, id: Option<&str>) -> AclEntry {
     AclEntry { perms, scheme: scheme.map(str::to_owned), id: id.map(str::to_owned) }
