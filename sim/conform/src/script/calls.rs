@@ -77,12 +77,17 @@ impl<'a> Words<'a> {
     }
 
     /// Takes a word if it is next.
-    fn take(&mut self, word: &str) -> bool {
-        let found = self.peek_word() == Some(word) && self.rest.get(1) != Some(&Token::Mark('='));
+    pub(super) fn take(&mut self, word: &str) -> bool {
+        let found = self.peek_word() == Some(word);
         if found {
             self.next();
         }
         found
+    }
+
+    /// Takes a word if it is next and is not an option's name.
+    fn take_flag(&mut self, word: &str) -> bool {
+        self.rest.get(1) != Some(&Token::Mark('=')) && self.take(word)
     }
 
     /// All `key=value` that follow.
@@ -147,7 +152,7 @@ impl<'a> Words<'a> {
         }
         let mut rest = Vec::new();
         let call = if let Ok(what) = verb.parse() {
-            Call::Look { what, path: self.text("a path")?, watch: self.take("watch") }
+            Call::Look { what, path: self.text("a path")?, watch: self.take_flag("watch") }
         } else if let Ok(what) = verb.parse() {
             let named = if what == Naming::Ephemerals { "a prefix" } else { "a path" };
             Call::Name { what, path: self.text(named)? }
@@ -212,7 +217,7 @@ impl<'a> Words<'a> {
     fn numbered(&mut self, what: Numbered, rest: &mut Options) -> Result<Call, String> {
         let path = self.text("a path")?;
         let names = number_names(what);
-        if let Some(at) = names.iter().position(|(name, _)| self.take(name)) {
+        if let Some(at) = names.iter().position(|(name, _)| self.take_flag(name)) {
             return Ok(Call::Number { what, path, number: names[at].1 });
         }
         rest.extend(self.options()?);
@@ -245,9 +250,9 @@ impl<'a> Words<'a> {
         let (path, data) = (self.text("a path")?, self.data()?);
         let mut flags = default_flags(kind);
         loop {
-            if self.take("ephemeral") {
+            if self.take_flag("ephemeral") {
                 flags |= 1;
-            } else if self.take("sequential") {
+            } else if self.take_flag("sequential") {
                 flags = if kind == CreateKind::Ttl { 6 } else { flags | 2 };
             } else {
                 break;

@@ -75,21 +75,12 @@ fn unended(words: &mut Words<'_>) -> Result<Action, String> {
             let ms = word.strip_suffix("ms").and_then(|n| n.parse().ok());
             Action::Wait { ms: ms.ok_or_else(|| format!("'{word}': expected milliseconds, such as 500ms"))? }
         }
-        "await" => match words.peek_word() {
-            Some("serving") => {
-                words.word("serving")?;
-                Action::AwaitServing
-            }
-            Some("zxid") => {
-                words.word("zxid")?;
-                Action::AwaitZxid { zxid: zxid(words.word("a zxid, such as +3")?)? }
-            }
-            Some("end") => {
-                words.word("end")?;
-                Action::AwaitEnd { conns: conns(words)? }
-            }
-            _ => Action::Await { transactions: words.number("how many transactions, serving, zxid or end")? },
-        },
+        "await" if words.take("serving") => Action::AwaitServing,
+        "await" if words.take("zxid") => Action::AwaitZxid { zxid: zxid(words.word("a zxid, such as +3")?)? },
+        "await" if words.take("end") => Action::AwaitEnd { conns: conns(words)? },
+        "await" => {
+            Action::Await { transactions: words.number("how many transactions, serving, zxid or end")? }
+        }
         "begin" => {
             let letter = conn(words.word("a connection's letter")?)?;
             match on_connection(letter, words)? {
@@ -104,24 +95,16 @@ fn unended(words: &mut Words<'_>) -> Result<Action, String> {
         }
         "alike" => {
             let conns = conns(words)?;
-            let what = if words.peek_word() == Some("events") {
-                words.word("events")?;
-                Alike::Events
-            } else {
-                Alike::Answers(words.op()?)
-            };
-            Action::Alike { conns, what }
+            let events = words.take("events");
+            Action::Alike { conns, what: if events { Alike::Events } else { Alike::Answers(words.op()?) } }
         }
         "server" | "leader" | "follower" | "killed" | "paused" => {
             let which = match first {
                 "server" => one_server(words.word("a server's number or a connection's letter")?)?,
-                "leader" => Which::Leader,
-                "killed" => Which::Killed,
-                "paused" => Which::Paused,
-                _ if words.peek_word().is_some_and(|word| word.parse::<u8>().is_ok()) => {
+                "follower" if words.peek_word().is_some_and(|word| word.parse::<u8>().is_ok()) => {
                     Which::Follower(words.number("a follower's number")?)
                 }
-                _ => Which::Follower(1),
+                named => which(named)?,
             };
             let word = words.word("what to do to it")?;
             let control =
@@ -163,26 +146,19 @@ fn one_server(word: &str) -> Result<Which, String> {
 }
 
 fn on_connection(conn: Conn, words: &mut Words<'_>) -> Result<Action, String> {
-    let verb = words.peek_word().unwrap_or_default();
-    Ok(match verb {
-        "connect" | "attach" => {
-            words.word("connect")?;
-            let named = if verb == "attach" { Some(session(words.word("a session")?)?) } else { None };
-            Action::Connect { conn, connect: connect(named, words)? }
-        }
-        "drop" => {
-            words.word("drop")?;
-            Action::Drop { conn }
-        }
-        "bytes" => {
-            words.word("bytes")?;
-            Action::Bytes { conn, bytes: words.bytes("bytes")?.unwrap_or_default() }
-        }
-        "pipeline" => {
-            words.word("pipeline")?;
-            Action::Send { conn, requests: words.block(Words::sent)? }
-        }
-        _ => Action::Send { conn, requests: vec![words.sent()?] },
+    Ok(if words.take("connect") {
+        Action::Connect { conn, connect: connect(None, words)? }
+    } else if words.take("attach") {
+        let session = session(words.word("a session")?)?;
+        Action::Connect { conn, connect: connect(Some(session), words)? }
+    } else if words.take("drop") {
+        Action::Drop { conn }
+    } else if words.take("bytes") {
+        Action::Bytes { conn, bytes: words.bytes("bytes")?.unwrap_or_default() }
+    } else {
+        let several = words.take("pipeline");
+        let requests = if several { words.block(Words::sent)? } else { vec![words.sent()?] };
+        Action::Send { conn, requests }
     })
 }
 

@@ -49,15 +49,20 @@ impl Display for ZxidArg {
 
 impl Display for Which {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Which::Number(n) => write!(f, "server {n}"),
-            Which::Leader => f.write_str("leader"),
-            Which::Follower(1) => f.write_str("follower"),
-            Which::Follower(n) => write!(f, "follower {n}"),
-            Which::Killed => f.write_str("killed"),
-            Which::Paused => f.write_str("paused"),
-            Which::Of(conn) => write!(f, "server {conn}"),
-        }
+        write_which(*self, "server ", " ", f)
+    }
+}
+
+/// A server, with what stands before a number or a letter, and between a follower and which of them it is.
+fn write_which(which: Which, server: &str, gap: &str, f: &mut Formatter<'_>) -> fmt::Result {
+    match which {
+        Which::Number(n) => write!(f, "{server}{n}"),
+        Which::Leader => f.write_str("leader"),
+        Which::Follower(1) => f.write_str("follower"),
+        Which::Follower(n) => write!(f, "follower{gap}{n}"),
+        Which::Killed => f.write_str("killed"),
+        Which::Paused => f.write_str("paused"),
+        Which::Of(conn) => write!(f, "{server}{conn}"),
     }
 }
 
@@ -115,15 +120,9 @@ impl Display for Connect {
         if self.read_only != ReadOnly::No {
             write!(f, " readonly={}", <&str>::from(self.read_only))?;
         }
-        match self.server {
-            None => {}
-            Some(Which::Number(n)) => write!(f, " server={n}")?,
-            Some(Which::Leader) => f.write_str(" server=leader")?,
-            Some(Which::Follower(1)) => f.write_str(" server=follower")?,
-            Some(Which::Follower(n)) => write!(f, " server=follower{n}")?,
-            Some(Which::Killed) => f.write_str(" server=killed")?,
-            Some(Which::Paused) => f.write_str(" server=paused")?,
-            Some(Which::Of(conn)) => write!(f, " server={conn}")?,
+        if let Some(which) = self.server {
+            f.write_str(" server=")?;
+            write_which(which, "", "", f)?;
         }
         if self.cut == 0 { Ok(()) } else { write!(f, " cut={}", self.cut) }
     }
