@@ -263,11 +263,11 @@ impl<'a> Driver<'a> {
     }
 
     fn zxid(&mut self, conn: Conn, arg: ZxidArg) -> i64 {
-        resolve(arg, self.names.base(), self.client(conn).seen)
+        resolve(arg, self.names.base, self.client(conn).seen)
     }
 
     fn send(&mut self, conn: Conn, requests: &[Sent]) {
-        let (base, seen) = (self.names.base(), self.client(conn).seen);
+        let (base, seen) = (self.names.base, self.client(conn).seen);
         let zxid = |arg| resolve(arg, base, seen);
         let client = self.client(conn);
         let mut bytes = Vec::new();
@@ -295,7 +295,9 @@ impl<'a> Driver<'a> {
                 Came::Frame(frame) if self.is_own_pong(conn, &frame) => {
                     // The answer to an earlier probe tells nothing, as the answer that it probed for has come.
                     if probed && self.client(conn).pings == 0 {
-                        self.pong(conn, &frame);
+                        if let Some(header) = Header::read(&mut Reader(&frame)) {
+                            self.told_pong(conn, header);
+                        }
                         let unanswered = self.client(conn).asked.drain(..).count();
                         self.client(conn).lines.push((None, format!("{unanswered} not answered")));
                     }
@@ -393,12 +395,6 @@ impl<'a> Driver<'a> {
     }
 
     /// The answer to a ping of ours tells where the server is; that is told where it is news.
-    fn pong(&mut self, conn: Conn, frame: &[u8]) {
-        if let Some(header) = Header::read(&mut Reader(frame)) {
-            self.told_pong(conn, header);
-        }
-    }
-
     fn told_pong(&mut self, conn: Conn, header: Header) {
         if header.zxid != self.latest && is_transaction(header.zxid) && !self.passing {
             let line = format!("pong {}", self.names.zxid(header.zxid));

@@ -33,8 +33,8 @@ pub enum Era {
 #[derive(Debug)]
 pub(crate) struct Names {
     pub(crate) era: Era,
-    /// The last zxid before the script.
-    base: i64,
+    /// The last zxid before the script, or the round: zxids count from there.
+    pub(crate) base: i64,
     sessions: BTreeMap<i64, Session>,
     /// When each transaction was, as told so far.
     times: BTreeMap<i64, i64>,
@@ -53,15 +53,6 @@ impl Names {
     pub(crate) fn new(era: Era, base: i64) -> Names {
         let (sessions, times) = (BTreeMap::new(), BTreeMap::new());
         Names { era, base, sessions, times, begun_ms: now_ms() }
-    }
-
-    /// Counts from another transaction.
-    pub(crate) fn rebase(&mut self, base: i64) {
-        self.base = base;
-    }
-
-    pub(crate) fn base(&self) -> i64 {
-        self.base
     }
 
     /// A new leader numbers from its epoch's beginning.

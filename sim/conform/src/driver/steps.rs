@@ -104,7 +104,7 @@ impl Driver<'_> {
     pub(super) fn await_zxid(&mut self, zxid: ZxidArg) -> Result<(), String> {
         let zxid = match zxid {
             ZxidArg::Absolute(n) => n,
-            ZxidArg::Relative(n) | ZxidArg::Seen(n) => self.names.base() + n,
+            ZxidArg::Relative(n) | ZxidArg::Seen(n) => self.names.base + n,
         };
         let over = Instant::now() + LONG;
         self.pass(None, |me| {
@@ -147,13 +147,13 @@ impl Driver<'_> {
 
     /// Runs rounds; what one of them told, or all sorts of what they told.
     pub(super) fn rounds(&mut self, times: u32, actions: &[Action]) -> Result<Vec<String>, String> {
-        let base = self.names.base();
+        let base = self.names.base;
         let mut sorts: Vec<(u32, Vec<String>)> = Vec::new();
         for _ in 0..times {
             self.settle(None);
             self.told(None, false);
             // Every round counts zxids and requests from its own beginning.
-            self.names.rebase(self.latest);
+            self.names.base = self.latest;
             for client in self.clients.values_mut() {
                 client.last_xid = 0;
             }
@@ -174,7 +174,7 @@ impl Driver<'_> {
                 None => sorts.push((1, told)),
             }
         }
-        self.names.rebase(base);
+        self.names.base = base;
         if let [(_, told)] = &mut sorts[..] {
             return Ok(std::mem::take(told));
         }
