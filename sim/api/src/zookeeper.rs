@@ -32,6 +32,16 @@ pub enum Local<'a> {
 /// An answer on its way.
 pub type Reply<T> = Pending<Result<T, Error>>;
 
+/// What of an answer a method gives, where the answer is of the right kind.
+macro_rules! picks {
+    ($kind:pat => $what:expr) => {
+        |response| match response {
+            $kind => Some($what),
+            _ => None,
+        }
+    };
+}
+
 /// A client's session with an ensemble.
 ///
 /// Implementors provide `submit`, `sleep` and the session's state; everything else is built on `submit`. `Arc<dyn
@@ -85,191 +95,136 @@ pub trait ZooKeeper: Send + Sync {
     /// `NoChildrenForEphemerals` if its parent is ephemeral.
     fn create(&self, path: &ZPath, data: Data, mode: CreateMode) -> Reply<Text> {
         let request = Request::Create { path: path.text(), data, acl: open_acl(), mode, stat: false };
-        typed(self, request, |response| match response {
-            Response::Created { path, .. } => Some(path),
-            _ => None,
-        })
+        typed(self, request, picks!(Response::Created { path, .. } => path))
     }
 
     /// Creates a znode with an ACL; returns its path and Stat. Fails as [`create`](ZooKeeper::create), and with
     /// `InvalidAcl`.
     fn create2(&self, path: &ZPath, data: Data, acl: AclList, mode: CreateMode) -> Reply<(Text, Stat)> {
-        typed(self, Request::Create { path: path.text(), data, acl, mode, stat: true }, |response| {
-            match response {
-                Response::Created { path, stat: Some(stat) } => Some((path, stat)),
-                _ => None,
-            }
-        })
+        let request = Request::Create { path: path.text(), data, acl, mode, stat: true };
+        typed(self, request, picks!(Response::Created { path, stat: Some(stat) } => (path, stat)))
     }
 
     /// Deletes a znode; `version` -1 stands for any. Fails with `NoNode`, `BadVersion` or, if it has children,
     /// `NotEmpty`.
     fn delete(&self, path: &ZPath, version: i32) -> Reply<()> {
-        typed(self, Request::Delete { path: path.text(), version }, |r| {
-            (r == Response::Deleted).then_some(())
-        })
+        typed(self, Request::Delete { path: path.text(), version }, picks!(Response::Deleted => ()))
     }
 
     /// The Stat of a znode, `None` if it does not exist.
     fn exists(&self, path: &ZPath) -> Reply<Option<Stat>> {
-        typed(self, Request::Exists { path: path.text(), watch: false }, |response| match response {
-            Response::Exists(stat) => Some(stat),
-            _ => None,
-        })
+        let request = Request::Exists { path: path.text(), watch: false };
+        typed(self, request, picks!(Response::Exists(stat) => stat))
     }
 
     /// The same, and a watch for its creation, deletion or change.
     fn exists_watch(&self, path: &ZPath) -> Reply<(Option<Stat>, Watch)> {
-        watched(self, Request::Exists { path: path.text(), watch: true }, |response| match response {
-            Response::Exists(stat) => Some(stat),
-            _ => None,
-        })
+        let request = Request::Exists { path: path.text(), watch: true };
+        watched(self, request, picks!(Response::Exists(stat) => stat))
     }
 
     /// Data and Stat of a znode. Fails with `NoNode` if it does not exist.
     fn data(&self, path: &ZPath) -> Reply<(Data, Stat)> {
-        typed(self, Request::GetData { path: path.text(), watch: false }, |response| match response {
-            Response::Data { data, stat } => Some((data, stat)),
-            _ => None,
-        })
+        let request = Request::GetData { path: path.text(), watch: false };
+        typed(self, request, picks!(Response::Data { data, stat } => (data, stat)))
     }
 
     /// The same, and a watch for its deletion or change. There is none if the znode does not exist.
     fn data_watch(&self, path: &ZPath) -> Reply<((Data, Stat), Watch)> {
-        watched(self, Request::GetData { path: path.text(), watch: true }, |response| match response {
-            Response::Data { data, stat } => Some((data, stat)),
-            _ => None,
-        })
+        let request = Request::GetData { path: path.text(), watch: true };
+        watched(self, request, picks!(Response::Data { data, stat } => (data, stat)))
     }
 
     /// Sets data; returns the new Stat. `version` -1 stands for any. Fails with `NoNode` or `BadVersion`.
     fn set_data(&self, path: &ZPath, data: Data, version: i32) -> Reply<Stat> {
-        typed(self, Request::SetData { path: path.text(), data, version }, |response| match response {
-            Response::DataSet(stat) => Some(stat),
-            _ => None,
-        })
+        let request = Request::SetData { path: path.text(), data, version };
+        typed(self, request, picks!(Response::DataSet(stat) => stat))
     }
 
     /// The names of the children, in no specified order. Fails with `NoNode` if the parent does not exist.
     fn children(&self, path: &ZPath) -> Reply<Vec<Text>> {
-        typed(self, Request::GetChildren { path: path.text(), watch: false, stat: false }, |response| {
-            match response {
-                Response::Children { names, .. } => Some(names),
-                _ => None,
-            }
-        })
+        let request = Request::GetChildren { path: path.text(), watch: false, stat: false };
+        typed(self, request, picks!(Response::Children { names, .. } => names))
     }
 
     /// The same, and a watch for a child's creation or deletion, or the znode's own deletion.
     fn children_watch(&self, path: &ZPath) -> Reply<(Vec<Text>, Watch)> {
-        watched(self, Request::GetChildren { path: path.text(), watch: true, stat: false }, |response| {
-            match response {
-                Response::Children { names, .. } => Some(names),
-                _ => None,
-            }
-        })
+        let request = Request::GetChildren { path: path.text(), watch: true, stat: false };
+        watched(self, request, picks!(Response::Children { names, .. } => names))
     }
 
     /// The names of the children and the parent's Stat.
     fn children2(&self, path: &ZPath) -> Reply<(Vec<Text>, Stat)> {
-        typed(self, Request::GetChildren { path: path.text(), watch: false, stat: true }, |response| {
-            match response {
-                Response::Children { names, stat: Some(stat) } => Some((names, stat)),
-                _ => None,
-            }
-        })
+        let request = Request::GetChildren { path: path.text(), watch: false, stat: true };
+        typed(self, request, picks!(Response::Children { names, stat: Some(stat) } => (names, stat)))
     }
 
     /// ACL and Stat of a znode. Fails with `NoNode` if it does not exist.
     fn acl(&self, path: &ZPath) -> Reply<(AclList, Stat)> {
-        typed(self, Request::GetAcl { path: path.text() }, |response| match response {
-            Response::Acl { acl, stat } => Some((acl, stat)),
-            _ => None,
-        })
+        typed(self, Request::GetAcl { path: path.text() }, picks!(Response::Acl { acl, stat } => (acl, stat)))
     }
 
     /// Sets the ACL; `version` is compared with the Stat's `aversion`, and -1 stands for any. Fails with `NoNode`,
     /// `BadVersion` or `InvalidAcl`.
     fn set_acl(&self, path: &ZPath, acl: AclList, version: i32) -> Reply<Stat> {
-        typed(self, Request::SetAcl { path: path.text(), acl, version }, |response| match response {
-            Response::AclSet(stat) => Some(stat),
-            _ => None,
-        })
+        let request = Request::SetAcl { path: path.text(), acl, version };
+        typed(self, request, picks!(Response::AclSet(stat) => stat))
     }
 
     /// Waits until the server has caught up with its leader. Not a quorum operation.
     fn sync(&self, path: &ZPath) -> Reply<()> {
-        typed(self, Request::Sync { path: path.text() }, |r| {
-            matches!(r, Response::Synced { .. }).then_some(())
-        })
+        typed(self, Request::Sync { path: path.text() }, picks!(Response::Synced { .. } => ()))
     }
 
     /// Does all of these or none. That none was done is no error: it is [`MultiOutcome::Failed`].
     fn multi(&self, ops: Vec<Op>) -> Reply<MultiOutcome> {
-        typed(self, Request::Multi { ops }, |response| match response {
-            Response::Multi(outcome) => Some(outcome),
-            _ => None,
-        })
+        typed(self, Request::Multi { ops }, picks!(Response::Multi(outcome) => outcome))
     }
 
     /// Reads several znodes, each with its own outcome.
     fn multi_read(&self, ops: Vec<ReadOp>) -> Reply<Vec<Result<Response, ErrorCode>>> {
-        typed(self, Request::MultiRead { ops }, |response| match response {
-            Response::MultiRead(outcomes) => Some(outcomes),
-            _ => None,
-        })
+        typed(self, Request::MultiRead { ops }, picks!(Response::MultiRead(outcomes) => outcomes))
     }
 
     /// A watch that stays until it is removed or the session ends.
     fn add_watch(&self, path: &ZPath, mode: AddWatchMode) -> Reply<Watch> {
-        watched(self, Request::AddWatch { path: path.text(), mode }, |r| {
-            (r == Response::WatchAdded).then_some(())
-        })
-        .map(|result| result.map(|((), watch)| watch))
+        watched(self, Request::AddWatch { path: path.text(), mode }, picks!(Response::WatchAdded => ()))
+            .map(|result| result.map(|((), watch)| watch))
     }
 
     /// Removes this session's watches of one kind. Fails with `NoWatcher` if there is none.
     fn remove_watches(&self, path: &ZPath, kind: WatcherKind) -> Reply<()> {
-        typed(self, Request::RemoveWatches { path: path.text(), kind }, |r| {
-            (r == Response::WatchesRemoved).then_some(())
-        })
+        let request = Request::RemoveWatches { path: path.text(), kind };
+        typed(self, request, picks!(Response::WatchesRemoved => ()))
     }
 
     /// Lists this session's ephemeral znodes whose paths start with `prefix`.
     fn ephemerals(&self, prefix: &ZPath) -> Reply<Vec<Text>> {
-        typed(self, Request::GetEphemerals { prefix: prefix.text() }, |response| match response {
-            Response::Ephemerals(paths) => Some(paths),
-            _ => None,
-        })
+        let request = Request::GetEphemerals { prefix: prefix.text() };
+        typed(self, request, picks!(Response::Ephemerals(paths) => paths))
     }
 
     /// Counts all znodes below a path.
     fn all_children_number(&self, path: &ZPath) -> Reply<u32> {
-        typed(self, Request::GetAllChildrenNumber { path: path.text() }, |response| match response {
-            Response::AllChildrenNumber(n) => Some(n),
-            _ => None,
-        })
+        let request = Request::GetAllChildrenNumber { path: path.text() };
+        typed(self, request, picks!(Response::AllChildrenNumber(n) => n))
     }
 
     /// The identities that the server knows this client by.
     fn who_am_i(&self) -> Reply<Vec<Identity>> {
-        typed(self, Request::WhoAmI, |response| match response {
-            Response::WhoAmI(identities) => Some(identities),
-            _ => None,
-        })
+        typed(self, Request::WhoAmI, picks!(Response::WhoAmI(identities) => identities))
     }
 
     /// Adds credentials; a client repeats them on every later connection. Fails with `AuthFailed`, which ends the
     /// session, if the server refuses them.
     fn authenticate(&self, scheme: &str, credentials: Data) -> Reply<()> {
-        typed(self, Request::Auth { scheme: scheme.into(), credentials }, |r| {
-            (r == Response::Authenticated).then_some(())
-        })
+        let request = Request::Auth { scheme: scheme.into(), credentials };
+        typed(self, request, picks!(Response::Authenticated => ()))
     }
 
     /// Ends the session; its ephemeral znodes go with it.
     fn close(&self) -> Reply<()> {
-        typed(self, Request::CloseSession, |r| (r == Response::Closed).then_some(()))
+        typed(self, Request::CloseSession, picks!(Response::Closed => ()))
     }
 }
 
