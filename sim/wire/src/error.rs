@@ -1,22 +1,26 @@
 //! Why a connection must be closed.
 
 use crate::jute::Malformed;
-use std::fmt;
 use zk_api::ErrorCode;
 
 /// What ends a connection: the stream cannot be followed any further. A request that cannot be read does not;
 /// it is [refused](crate::Decoded::Refused).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// A frame's length is negative or above `max`.
+    #[error("a frame of {length} bytes, where at most {max} are allowed")]
     FrameLength { length: i64, max: u32 },
     /// A frame is not the encoding of `what`.
+    #[error("a frame that is no {what}")]
     Malformed { what: &'static str },
     /// An answer to nothing that was asked.
+    #[error("an answer to xid {xid}, which was not asked")]
     UnexpectedReply { xid: i32 },
     /// The server did not register the watches again. There is no message for it.
+    #[error("setWatches was refused: {code:?}")]
     WatchesRefused { code: ErrorCode },
     /// A message that has no form on the wire.
+    #[error("no form on the wire for {what}")]
     Unencodable { what: &'static str },
 }
 
@@ -45,19 +49,3 @@ impl From<Malformed> for Refusal {
         Refusal::unread(ErrorCode::MarshallingError)
     }
 }
-
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WireError::FrameLength { length, max } => {
-                write!(f, "a frame of {length} bytes, where at most {max} are allowed")
-            }
-            WireError::Malformed { what } => write!(f, "a frame that is no {what}"),
-            WireError::UnexpectedReply { xid } => write!(f, "an answer to xid {xid}, which was not asked"),
-            WireError::WatchesRefused { code } => write!(f, "setWatches was refused: {code:?}"),
-            WireError::Unencodable { what } => write!(f, "no form on the wire for {what}"),
-        }
-    }
-}
-
-impl std::error::Error for WireError {}

@@ -138,9 +138,7 @@ fn put_error(out: &mut Vec<u8>, code: Option<ErrorCode>) {
 /// Appends the results of a multi.
 pub(crate) fn put_outcome(out: &mut Vec<u8>, outcome: &MultiOutcome) {
     match outcome {
-        MultiOutcome::Applied(results) => {
-            results.iter().for_each(|result| put_result(out, result));
-        }
+        MultiOutcome::Applied(results) => results.iter().for_each(|result| put_result(out, result)),
         MultiOutcome::Failed(codes) => codes.iter().for_each(|code| put_error(out, *code)),
     }
     put_end(out);
@@ -148,15 +146,11 @@ pub(crate) fn put_outcome(out: &mut Vec<u8>, outcome: &MultiOutcome) {
 
 fn put_result(out: &mut Vec<u8>, result: &OpResult) {
     match result {
-        OpResult::Created { path, stat: None } => {
-            put_header(out, OpCode::Create, 0);
-            put_text(out, path);
-        }
-        OpResult::Created { path, stat: Some(stat) } => {
+        OpResult::Created { path, stat } => {
             // Containers and TTL znodes as well. Measured.
-            put_header(out, OpCode::Create2, 0);
+            put_header(out, if stat.is_some() { OpCode::Create2 } else { OpCode::Create }, 0);
             put_text(out, path);
-            put_stat(out, stat);
+            stat.iter().for_each(|stat| put_stat(out, stat));
         }
         OpResult::Deleted => put_header(out, OpCode::Delete, 0),
         OpResult::DataSet(stat) => {
@@ -167,12 +161,6 @@ fn put_result(out: &mut Vec<u8>, result: &OpResult) {
     }
 }
 
-/// One result of a multi as it stands on the wire, where done and failed may stand side by side.
-enum ResultOrError {
-    Done(OpResult),
-    Failed(Option<ErrorCode>),
-}
-
 /// Reads the results of a multi: one for each operation, all done or all failed.
 pub(crate) fn read_outcome(reader: &mut Reader<'_>, asked: &Asked) -> Result<MultiOutcome, Malformed> {
     let mut wanted = asked.ops.iter().map(|op| op.stat);
@@ -181,22 +169,21 @@ pub(crate) fn read_outcome(reader: &mut Reader<'_>, asked: &Asked) -> Result<Mul
     if results.len() != asked.ops.len() {
         return Err(Malformed);
     }
-    let (mut done, mut failed) = (Vec::new(), Vec::new());
-    for result in results {
-        match result {
-            ResultOrError::Done(result) => done.push(result),
-            ResultOrError::Failed(code) => failed.push(code),
-        }
-    }
-    match (done.is_empty(), failed.is_empty()) {
-        (_, true) => Ok(MultiOutcome::Applied(done)),
-        (true, false) => Ok(MultiOutcome::Failed(failed)),
-        (false, false) => Err(Malformed),
+    let failed: Vec<_> = results.iter().filter_map(|result| result.as_ref().err().copied()).collect();
+    match results.into_iter().collect::<Result<_, _>>() {
+        Ok(done) => Ok(MultiOutcome::Applied(done)),
+        Err(_) if failed.len() == asked.ops.len() => Ok(MultiOutcome::Failed(failed)),
+        Err(_) => Err(Malformed),
     }
 }
 
-fn read_result(code: OpCode, reader: &mut Reader<'_>, stat_wanted: bool) -> Result<ResultOrError, Malformed> {
-    Ok(ResultOrError::Done(match code {
+/// Reads a result of a multi as it stands on the wire, where done and failed may stand side by side.
+fn read_result(
+    code: OpCode,
+    reader: &mut Reader<'_>,
+    stat_wanted: bool,
+) -> Result<Result<OpResult, Option<ErrorCode>>, Malformed> {
+    Ok(Ok(match code {
         OpCode::Create => OpResult::Created { path: reader.text()?, stat: None },
         OpCode::Create2 | OpCode::CreateContainer | OpCode::CreateTtl => {
             let (path, stat) = (reader.text()?, reader.stat()?);
@@ -205,7 +192,7 @@ fn read_result(code: OpCode, reader: &mut Reader<'_>, stat_wanted: bool) -> Resu
         OpCode::Delete => OpResult::Deleted,
         OpCode::SetData => OpResult::DataSet(reader.stat()?),
         OpCode::Check => OpResult::Checked,
-        OpCode::Error => return Ok(ResultOrError::Failed(read_error(reader)?)),
+        OpCode::Error => return Ok(Err(read_error(reader)?)),
         _ => return Err(Malformed),
     }))
 }

@@ -55,9 +55,7 @@ fn put_response(out: &mut Vec<u8>, response: &Response) -> Result<(), WireError>
     match response {
         Response::Created { path, stat } => {
             put_text(out, path);
-            if let Some(stat) = stat {
-                put_stat(out, stat);
-            }
+            stat.iter().for_each(|stat| put_stat(out, stat));
         }
         Response::Exists(Some(stat)) | Response::DataSet(stat) | Response::AclSet(stat) => {
             put_stat(out, stat);
@@ -68,9 +66,7 @@ fn put_response(out: &mut Vec<u8>, response: &Response) -> Result<(), WireError>
         }
         Response::Children { names, stat } => {
             put_texts(out, names);
-            if let Some(stat) = stat {
-                put_stat(out, stat);
-            }
+            stat.iter().for_each(|stat| put_stat(out, stat));
         }
         Response::Acl { acl, stat } => {
             put_acl(out, acl);
