@@ -52,22 +52,17 @@ impl Connection {
         let due = Instant::now() + self.limits.first_message;
         let mut begun = false;
         loop {
-            match self.hand_over(&mut frames, &mut begun).await {
-                Handed::All => {}
-                Handed::End => break,
+            if !self.hand_over(&mut frames, &mut begun).await {
+                break;
             }
             let read = self.fill(&mut frames);
-            let more = match begun {
-                true => Ok(read.await),
-                false => timeout_at(due, read).await,
+            let more = if begun { Ok(read.await) } else { timeout_at(due, read).await };
+            let Ok(more) = more else {
+                let _ = self.core.send(ToCore::Late { conn: self.conn }).await;
+                return std::future::pending().await;
             };
-            match more {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(_) => {
-                    let _ = self.core.send(ToCore::Late { conn: self.conn }).await;
-                    return std::future::pending().await;
-                }
+            if !more {
+                break;
             }
         }
         if self.link.state() == State::Silent {
@@ -78,25 +73,23 @@ impl Connection {
         std::future::pending().await
     }
 
-    /// Hands over all whole frames there are.
-    async fn hand_over(&self, frames: &mut Frames, begun: &mut bool) -> Handed {
+    /// Hands over all whole frames there are. False if the connection ends.
+    async fn hand_over(&self, frames: &mut Frames, begun: &mut bool) -> bool {
         let mut batch = Vec::new();
         loop {
             let message = match frames.next_piece() {
                 Ok(Some(Piece::Frame(frame))) => {
                     *begun = true;
                     if batch.len() >= BATCH || !self.link.try_place(frame.len()) {
-                        if !self.hand(std::mem::take(&mut batch)).await {
-                            return Handed::End;
-                        }
-                        if !self.link.place(frame.len()).await {
-                            return Handed::End;
+                        let batch = std::mem::take(&mut batch);
+                        if !self.hand(batch).await || !self.link.place(frame.len()).await {
+                            return false;
                         }
                     }
                     batch.push(frame);
                     continue;
                 }
-                Ok(None) => return if self.hand(batch).await { Handed::All } else { Handed::End },
+                Ok(None) => return self.hand(batch).await,
                 Ok(Some(Piece::Word(word))) => ToCore::Word { conn: self.conn, word },
                 Err(error) => ToCore::Malformed { conn: self.conn, error },
             };
@@ -135,18 +128,7 @@ impl Connection {
 
     /// Reads what nobody will look at, until the client closes its end.
     async fn discard(&self) {
-        let mut nowhere = [0; 1024];
-        loop {
-            if self.reader.readable().await.is_err() {
-                return;
-            }
-            match self.reader.try_read(&mut nowhere) {
-                Ok(0) => return,
-                Ok(_) => {}
-                Err(error) if is_transient(error.kind()) => {}
-                Err(_) => return,
-            }
-        }
+        while self.fill(&mut Frames::of_client()).await {}
     }
 
     async fn write(&self, writer: OwnedWriteHalf) {
@@ -196,14 +178,6 @@ impl Connection {
         }
         true
     }
-}
-
-/// What became of the frames that had come.
-enum Handed {
-    /// They are handed over.
-    All,
-    /// The connection ends.
-    End,
 }
 
 async fn until(due: Option<Instant>) {

@@ -126,19 +126,13 @@ impl Record {
 
 impl What {
     /// Without what is too long to be kept.
-    fn cut(self) -> What {
-        match self {
-            What::Asked(asks) => What::Asked(Asks { path: cut(asks.path), ..asks }),
-            What::Told { kind, path } => What::Told { kind, path: cut(path) },
-            other => other,
+    fn cut(mut self) -> What {
+        if let What::Asked(Asks { path, .. }) | What::Told { path, .. } = &mut self
+            && let Some((at, _)) = path.char_indices().nth(PATH_MOST)
+        {
+            *path = format!("{}…", &path[..at]).into();
         }
-    }
-}
-
-fn cut(path: Text) -> Text {
-    match path.char_indices().nth(PATH_MOST) {
-        Some((at, _)) => format!("{}…", &path[..at]).into(),
-        None => path,
+        self
     }
 }
 

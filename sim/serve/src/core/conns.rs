@@ -123,19 +123,7 @@ pub(super) struct Session {
     pub(super) timeout_ms: u32,
     /// Our number for its last request. Clients may begin anew on each connection, so that theirs do not name a
     /// request of a session.
-    last: i32,
-}
-
-impl Session {
-    /// It begins with this timeout.
-    pub(super) fn opened(timeout_ms: u32) -> Session {
-        Session { timeout_ms, last: 0 }
-    }
-
-    /// The same, with another timeout.
-    pub(super) fn with_timeout(self, timeout_ms: u32) -> Session {
-        Session { timeout_ms, ..self }
-    }
+    pub(super) last: i32,
 }
 
 impl Core {

@@ -105,7 +105,7 @@ impl Core {
     /// Something goes from one server to another.
     fn go(&mut self, now: Nanos, from: u8, to: u8, event: Event) {
         match self.due_at(now, from, to) {
-            Some(due) => self.later(due, None, Later::FromPeer { from, to, event }),
+            Some(due) => self.later(due, None, Later::Happens { from: Some(from), to, event }),
             None => self.next(to, event),
         }
     }
@@ -169,7 +169,7 @@ impl Core {
             };
             let late_between = &mut self.late;
             self.later.retain(|_, (_, late)| match late {
-                Later::FromPeer { from, to, event } if is_lost(event) => {
+                Later::Happens { from: Some(from), to, event } if is_lost(event) => {
                     late_between.landed(*from, *to);
                     false
                 }

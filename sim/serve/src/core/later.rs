@@ -12,10 +12,8 @@ use zk_proto::server::{Event, Timer};
 pub(super) enum Later {
     /// A server starts again.
     Up { server: u8 },
-    /// Something happens to a server: its disk has done something.
-    Happens { to: u8, event: Event },
-    /// What another server has sent is there.
-    FromPeer { from: u8, to: u8, event: Event },
+    /// Something happens to a server: what another one has sent is there, or its own disk has done something.
+    Happens { from: Option<u8>, to: u8, event: Event },
     /// A call to another server is taken.
     Dialled { from: u8, to: u8 },
     /// Servers are not cut off from each other any more.
@@ -74,7 +72,7 @@ impl Core {
                 self.resume(now, id);
             }
         }
-        while let Some((id, timer)) = self.due_timer(now) {
+        while let Some((id, timer)) = self.due_timer(now, |_| true) {
             self.fire(now, id, timer);
         }
         while let Some(entry) = self.later.first_entry() {
@@ -89,12 +87,8 @@ impl Core {
     fn happens(&mut self, now: Nanos, what: Later) {
         match what {
             Later::Up { server } => self.start(now, server),
-            Later::Happens { to, event } => {
-                self.next(to, event);
-                self.run(now);
-            }
-            Later::FromPeer { from, to, event } => {
-                self.late.landed(from, to);
+            Later::Happens { from, to, event } => {
+                from.into_iter().for_each(|from| self.late.landed(from, to));
                 self.next(to, event);
                 self.run(now);
             }
@@ -114,7 +108,7 @@ impl Core {
     pub(super) fn resume(&mut self, now: Nanos, id: u8) {
         self.host(id).own.paused_until = None;
         let is_of = |of: &u8| *of == id;
-        while let Some((of, timer)) = self.due_timer_of(now, is_of) {
+        while let Some((of, timer)) = self.due_timer(now, is_of) {
             self.fire(now, of, timer);
         }
         let conns = self.conns.iter().filter(|(_, conn)| conn.server == id);
@@ -138,11 +132,7 @@ impl Core {
         self.run(now);
     }
 
-    fn due_timer(&self, now: Nanos) -> Option<(u8, Timer)> {
-        self.due_timer_of(now, |_| true)
-    }
-
-    fn due_timer_of(&self, now: Nanos, is_of: impl Fn(&u8) -> bool) -> Option<(u8, Timer)> {
+    fn due_timer(&self, now: Nanos, is_of: impl Fn(&u8) -> bool) -> Option<(u8, Timer)> {
         let going =
             (0..).zip(&self.cluster.hosts).filter(|(id, host)| is_of(id) && host.own.paused_until.is_none());
         let timers =

@@ -225,7 +225,7 @@ impl Core {
         self.sessions = open
             .map(|(id, session)| {
                 let before = self.sessions.get(&id).copied().unwrap_or_default();
-                (id, before.with_timeout(session.timeout_ms))
+                (id, Session { timeout_ms: session.timeout_ms, ..before })
             })
             .collect();
     }
@@ -326,7 +326,7 @@ impl Core {
         self.proposed.remove(&txn.zxid);
         match txn.body {
             TxnBody::CreateSession { timeout_ms, .. } => {
-                *self.sessions.entry(txn.session).or_default() = Session::opened(timeout_ms);
+                self.sessions.insert(txn.session, Session { timeout_ms, last: 0 });
                 self.observer.iter().for_each(|observer| observer.opened(txn.session, timeout_ms));
             }
             TxnBody::CloseSession { expired, .. } => {
@@ -360,11 +360,11 @@ impl Core {
         if now < disk.until {
             disk.busy_until = disk.busy_until.max(now) + disk.takes;
         }
-        let due = disk.busy_until;
+        let (due, event) = (disk.busy_until, Event::Synced { file, ticket });
         if due > now {
-            self.later(due, Some(id), Later::Happens { to: id, event: Event::Synced { file, ticket } });
+            self.later(due, Some(id), Later::Happens { from: None, to: id, event });
         } else {
-            self.next(id, Event::Synced { file, ticket });
+            self.next(id, event);
         }
     }
 
@@ -391,7 +391,7 @@ impl Core {
             }
             !is_undone
         });
-        self.invariants.crashed(id);
+        self.invariants.stopped(id);
         self.abort_all(now, id);
         // What the connections would have been told.
         self.events.retain(|addressed| addressed.to != id);
@@ -424,7 +424,6 @@ impl Drop for Core {
             Later::End { link } => Some(link.clone()),
             Later::Up { .. }
             | Later::Happens { .. }
-            | Later::FromPeer { .. }
             | Later::Dialled { .. }
             | Later::PartitionEnds { .. }
             | Later::Frames { .. }
