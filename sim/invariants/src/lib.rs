@@ -520,12 +520,7 @@ impl Invariants {
         }
     }
 
-    /// A server's machine has crashed.
-    pub fn crashed(&mut self, server: u8) {
-        self.stopped(server);
-    }
-
-    /// A server leads no more, or follows no more.
+    /// A server leads no more, or follows no more, or its machine has crashed.
     pub fn stopped(&mut self, server: u8) {
         self.views.entry(server).or_default().epoch = 0;
         self.expiry.stopped(server);

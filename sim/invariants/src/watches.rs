@@ -7,7 +7,7 @@ mod by_path;
 
 use crate::reference::Reference;
 use crate::{Invariant, Report};
-use by_path::ByPath;
+use by_path::{ByPath, parent};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_api::{
     AclList, AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid,
@@ -116,7 +116,7 @@ impl Watches {
     pub fn touched(txn: &Txn) -> BTreeSet<Text> {
         let mut changes = Vec::new();
         collect(&txn.body, &mut changes);
-        changes.into_iter().flat_map(|(path, _)| [parent_of(&path).into(), path]).collect()
+        changes.into_iter().flat_map(|(path, _)| [parent(&path).into(), path]).collect()
     }
 
     /// An event is sent.
@@ -272,7 +272,7 @@ impl Of {
         if kind == EventType::NodeDataChanged {
             return;
         }
-        let parent = parent_of(path);
+        let parent = parent(path);
         if self.child.remove(parent) | self.persistent.contains(parent) {
             self.owe((zxid, parent.into(), EventType::NodeChildrenChanged), &tells);
         }
@@ -312,13 +312,6 @@ impl Of {
         if matches!(kind, WatcherKind::PersistentRecursive | WatcherKind::Any) {
             self.recursive.remove(path);
         }
-    }
-}
-
-fn parent_of(path: &str) -> &str {
-    match path.rfind('/') {
-        Some(0) | None => "/",
-        Some(slash) => &path[..slash],
     }
 }
 

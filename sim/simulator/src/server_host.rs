@@ -155,7 +155,7 @@ impl Simulation<'_> {
         if report.torn > 0 {
             self.once("torn tail cut");
         }
-        watch!(self.invariants, crashed(id));
+        watch!(self.invariants, stopped(id));
         for conn in self.network.of_server(id) {
             self.break_by_server(conn);
         }

@@ -165,11 +165,6 @@ impl Reference {
         Ok(())
     }
 
-    /// What a request that changes nothing finds now. `None` where that depends on the watches there are.
-    pub fn read(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
-        self.look(asker, request)
-    }
-
     /// The Stat of a znode.
     pub fn stat(&self, path: &str) -> Option<Stat> {
         self.find(path).ok().map(|node| node.stat.into())

@@ -4,8 +4,8 @@ use super::{Asker, Reference, proves};
 use zk_api::{ErrorCode, Perms, ReadOp, Request, Response};
 
 impl Reference {
-    /// `None` for what is a question about watches.
-    pub(super) fn look(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
+    /// What a request that changes nothing finds now. `None` where that depends on the watches there are.
+    pub fn read(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
         Some(match request {
             Request::Exists { path, .. } if path.contains('\0') => Err(ErrorCode::BadArguments),
             Request::Exists { path, .. } => match self.find(path) {

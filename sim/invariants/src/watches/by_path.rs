@@ -64,7 +64,7 @@ impl ByPath {
 }
 
 /// The path of a znode's parent; the root is its own.
-fn parent(path: &str) -> &str {
+pub(super) fn parent(path: &str) -> &str {
     match path.rfind('/') {
         Some(0) | None => "/",
         Some(slash) => &path[..slash],
