@@ -9,7 +9,7 @@
 //! | [`model`] | [`RecipeModel`](model::RecipeModel): the state machine, put together of the parts below |
 //! | [`state`], [`actions`] | a state, and what can happen in it, always in the same order |
 //! | [`process`], [`life`] | actors as histories of their inputs, replayed; how a life of a process begins |
-//! | [`replay_runtime`] | what an actor sees of the model, and what it waits for |
+//! | [`replay_runtime`] | what an actor asks with and sees of the model, and what it waits for |
 //! | [`link`] | a process with its connection: what it sent, what comes to it, what it believes |
 //! | [`service`] | the ensemble: one real tree, sessions, watches, views that lag |
 //! | [`trace_validation`] | whether [`service`] allows what clients saw in a recorded run |
@@ -80,7 +80,6 @@
 // | module | what is in it |
 // |---|---|
 // | `tasks`, `timers` | the tasks of a process, and which of them are ready; which of its timers may fire first |
-// | `client`, `probe` | what an actor is given to ask with |
 // | `waits`, `watching` | what an actor waits for, and watches as a client knows them |
 // | `orders` | the order of names in lists |
 // | `memo` | what is remembered by digests |
@@ -91,7 +90,6 @@
 
 pub mod actions;
 pub mod check;
-mod client;
 pub mod describe;
 pub mod digest;
 pub mod ensemble;
@@ -105,7 +103,6 @@ pub mod message;
 pub mod model;
 pub mod monitors;
 mod orders;
-mod probe;
 pub mod process;
 mod quiet;
 pub mod reads;

@@ -11,12 +11,10 @@ mod given;
 pub use given::{Answer, Emitted, Given, Input, Looks, Req};
 
 use crate::check::OtherTime;
-use crate::client::ModelClient;
-use crate::digest::{Digest, DigestMap, Digester, digest_all, digest_of};
+use crate::digest::{Digest, DigestMap, digest_all, digest_of};
 use crate::life::Life;
 use crate::memo::Memo;
 use crate::message::Message;
-use crate::probe::ModelProbe;
 use crate::quiet::{in_turn, quietly};
 use crate::reads::{Noted, Reads};
 use crate::replay_runtime::{Mark, Polled, ReplayRuntime, STOPPED, Waits};
@@ -391,7 +389,7 @@ impl Replayer {
         let Setup { clients, effects, keys, symmetry, guids_fall, .. } = self.setup;
         let runtime = Arc::new(ReplayRuntime::new(before.life, effects, keys, symmetry, guids_fall));
         let role = Role { me: before.actor, clients: clients.into(), rounds: before.life.rounds, effects };
-        let (zk, probe) = (Arc::new(ModelClient(runtime.clone())), Arc::new(ModelProbe(runtime.clone())));
+        let (zk, probe) = (runtime.clone(), runtime.clone());
         let mut tasks = Tasks::new(runtime.clone());
         let history = before.inputs();
         Reads::take();
@@ -544,10 +542,8 @@ fn troubled(before: &Node, trouble: Trouble) -> ProcessStep {
 }
 
 fn digest_of_emitted(out: &Emitted, requests: usize, events: usize) -> Digest {
-    let mut digester = Digester::new(9);
-    out.requests[requests..].iter().for_each(|request| digester.digest(request.digest));
-    digester.digest(digest_of(9, &(&out.events[events..], &out.writes)));
-    digester.end()
+    let requests = out.requests[requests..].iter().map(|request| request.digest);
+    digest_all(9, requests.chain([digest_of(9, &(&out.events[events..], &out.writes))]))
 }
 
 /// What a replay has come to.

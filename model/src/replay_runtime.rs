@@ -1,7 +1,7 @@
 //! What stands between a replayed actor and the model: everything the actor has asked for and was not given.
 //!
 //! ```
-//! use zk_api::Request;
+//! use zk_api::{Request, ZooKeeper};
 //! use zk_model::{life::Life, replay_runtime::ReplayRuntime};
 //! # use zk_trials::event::ActorId;
 //! # let actor = ActorId { process: 0, life: 0, thread: 0 };
@@ -26,11 +26,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zk_api::{
     AddWatchMode, Call, Completer, Error, ErrorCode, KeeperState, Local, Pending, Request, Response,
-    SessionId, StatReads, Text, Watch, WatchedEvent, WatcherKind,
+    SessionId, StatReads, Text, Watch, WatchedEvent, WatcherKind, ZooKeeper, Zxid,
 };
 use zk_trials::event::{ActorId, Event, Observation, Resource};
 use zk_trials::polling::{AskedAt, Polling};
-use zk_trials::probe::{ASKS_PER_TURN, Task};
+use zk_trials::probe::{ASKS_PER_TURN, Probe, Task};
 
 /// What an actor says that is stopped by force, as it asks without end and never waits.
 pub const STOPPED: &str = "stopped: it asks without end";
@@ -41,8 +41,7 @@ type Answered = Result<(Response, Option<Watch>), Error>;
 /// that makes more of them, and nothing else, hears of those at once: so code that tries again for ever never ends its turn.
 const REFUSED_APART: u8 = 10;
 
-/// Shared by the client, the probe and the replay. Locked for moments, never while recipe code runs.
-#[derive(Debug)]
+/// What the actor asks with, and what its replay answers through. Locked for moments, never while recipe code runs.
 pub struct ReplayRuntime(Mutex<Inner>);
 
 /// The place of the last checkpoint in a step.
@@ -60,7 +59,6 @@ pub struct Mark {
     pub events: usize,
 }
 
-#[derive(Debug)]
 struct Inner {
     actor: ActorId,
     life: Life,
@@ -86,7 +84,7 @@ struct Inner {
     writes: Vec<Completer<bool>>,
     /// Slots that were filled and are still held: nobody may have looked into them yet.
     filled: Vec<(Digest, Held)>,
-    spawned: Vec<SpawnedTask>,
+    spawned: Vec<Task>,
     out: Emitted,
     mark: Option<Mark>,
     guids: u32,
@@ -100,39 +98,11 @@ struct Inner {
     closed: bool,
 }
 
-/// A filled slot whose other end may still be held.
-enum Held {
-    Call(Completer<Answered>),
-    Watch(Completer<WatchedEvent>),
-    Change(Completer<KeeperState>),
-    Unit(Completer<()>),
-    Write(Completer<bool>),
-}
+/// Of a filled slot, whether its other end is gone.
+type Held = Box<dyn Fn() -> bool + Send>;
 
-impl Held {
-    fn is_abandoned(&self) -> bool {
-        match self {
-            Held::Call(slot) => slot.is_abandoned(),
-            Held::Watch(slot) => slot.is_abandoned(),
-            Held::Change(slot) => slot.is_abandoned(),
-            Held::Unit(slot) => slot.is_abandoned(),
-            Held::Write(slot) => slot.is_abandoned(),
-        }
-    }
-}
-
-impl std::fmt::Debug for Held {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Held")
-    }
-}
-
-struct SpawnedTask(Task);
-
-impl std::fmt::Debug for SpawnedTask {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Task")
-    }
+fn held<T: Send + 'static>(slot: Completer<T>) -> Held {
+    Box::new(move || slot.is_abandoned())
 }
 
 impl ReplayRuntime {
@@ -216,7 +186,7 @@ impl ReplayRuntime {
             Input::Written { nth, accepted } => {
                 let slot = inner.writes.remove(usize::from(*nth));
                 slot.send(*accepted);
-                inner.filled.push((u128::from(*accepted), Held::Write(slot)));
+                inner.filled.push((u128::from(*accepted), held(slot)));
             }
             Input::Run(_) => {}
         }
@@ -224,7 +194,7 @@ impl ReplayRuntime {
 
     /// Tasks spawned since the last call.
     pub fn take_spawned(&self) -> Vec<Task> {
-        self.lock().spawned.drain(..).map(|SpawnedTask(task)| task).collect()
+        std::mem::take(&mut self.lock().spawned)
     }
 
     /// What was asked after the session's end fails; gives whether its caller hears of it in a step of its own. By then
@@ -238,7 +208,7 @@ impl ReplayRuntime {
         for (error, slot) in std::mem::take(&mut inner.refused) {
             let code = error.code;
             slot.send(Err(error));
-            inner.filled.push((digest_of(3, &code), Held::Call(slot)));
+            inner.filled.push((digest_of(3, &code), held(slot)));
         }
         inner.refusals <= REFUSED_APART
     }
@@ -280,9 +250,10 @@ impl ReplayRuntime {
     pub fn close(&self) {
         self.lock().closed = true;
     }
+}
 
-    /// See [`zk_api::ZooKeeper::submit`].
-    pub fn submit(&self, request: Request) -> Call {
+impl ZooKeeper for ReplayRuntime {
+    fn submit(&self, request: Request) -> Call {
         let mut inner = self.count();
         let (completer, call) = Pending::slot();
         if inner.closed {
@@ -301,8 +272,9 @@ impl ReplayRuntime {
         call
     }
 
-    /// See [`zk_api::ZooKeeper::sleep`].
-    pub fn sleep(&self, duration: Duration) -> Pending<()> {
+    /// A timer may fire at any time while it is waited for, but not before another of the process that is over by then for
+    /// certain; it is gone when it is dropped.
+    fn sleep(&self, duration: Duration) -> Pending<()> {
         let (completer, pending) = Pending::slot();
         let mut inner = self.count();
         let step = inner.steps;
@@ -310,23 +282,26 @@ impl ReplayRuntime {
         pending
     }
 
-    /// See [`zk_api::ZooKeeper::state`].
-    pub fn state(&self) -> KeeperState {
+    fn session(&self) -> SessionId {
+        let mut inner = self.count();
+        inner.out.looks.at_session = true;
+        inner.session
+    }
+
+    fn state(&self) -> KeeperState {
         let mut inner = self.count();
         inner.looked = true;
         inner.out.looks.at_state = true;
         inner.state
     }
 
-    /// See [`zk_api::ZooKeeper::state_change`].
-    pub fn state_change(&self) -> Pending<KeeperState> {
+    fn state_change(&self) -> Pending<KeeperState> {
         let (completer, pending) = Pending::slot();
         self.count().changes.push(completer);
         pending
     }
 
-    /// See [`zk_api::ZooKeeper::checkpoint`].
-    pub fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
+    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
         let mut inner = self.lock();
         // Whether an event of a persistent watch was looked at yet cannot be told.
         let persistent = inner.watches.iter().any(|(watching, _)| watching.kind.one_shot().is_none());
@@ -334,9 +309,10 @@ impl ReplayRuntime {
             inner.checkpoint(label, locals);
         }
     }
+}
 
-    /// A thread of the actor says something.
-    pub fn observe(&self, thread: u8, what: Observation) {
+impl Probe for ReplayRuntime {
+    fn observe_of(&self, thread: u8, what: Observation) {
         let mut inner = self.count();
         if !inner.closed {
             let actor = inner.actor.of_thread(thread);
@@ -345,15 +321,18 @@ impl ReplayRuntime {
         }
     }
 
-    /// A scheduling point.
-    pub fn point(&self) -> Pending<()> {
+    fn point(&self) -> Pending<()> {
         let (completer, pending) = Pending::slot();
         self.count().points.push(completer);
         pending
     }
 
-    /// A write to the outside resource. Without effects it comes to nothing, at once.
-    pub fn write(&self, thread: u8, resource: Resource, token: Option<zk_api::Zxid>) -> Pending<bool> {
+    fn work(&self) -> Pending<()> {
+        self.point()
+    }
+
+    /// Without effects it comes to nothing, at once.
+    fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
         let mut inner = self.count();
         if !inner.effects {
             return Pending::ready(true);
@@ -366,24 +345,15 @@ impl ReplayRuntime {
         pending
     }
 
-    /// A text that no other call gives.
-    pub fn guid(&self) -> Text {
+    fn guid(&self) -> Text {
         let mut inner = self.count();
         Reads::note_guid(inner.actor.life, inner.guids);
         inner.guids += 1;
         guid(inner.actor, inner.guids - 1, inner.guids_fall)
     }
 
-    /// Another task.
-    pub fn spawn(&self, task: Task) {
-        self.count().spawned.push(SpawnedTask(task));
-    }
-
-    /// See [`zk_api::ZooKeeper::session`].
-    pub fn session(&self) -> SessionId {
-        let mut inner = self.count();
-        inner.out.looks.at_session = true;
-        inner.session
+    fn spawn(&self, task: Task) {
+        self.count().spawned.push(task);
     }
 }
 
@@ -435,7 +405,7 @@ impl Inner {
             }
             slot.send(result);
             let digest = StatReads::unnoted(|| digest_of(1, answer));
-            self.filled.push((digest, Held::Call(slot)));
+            self.filled.push((digest, held(slot)));
             return;
         }
     }
@@ -452,7 +422,7 @@ impl Inner {
         let is_gone = |(w, _): &(Watching, _)| w.is_removed_by(path, kind);
         let (gone, kept): (Vec<_>, _) = std::mem::take(&mut self.watches).into_iter().partition(is_gone);
         self.watches = kept;
-        self.filled.extend(gone.into_iter().map(|(w, slot)| (digest_of(6, &w), Held::Watch(slot))));
+        self.filled.extend(gone.into_iter().map(|(w, slot)| (digest_of(6, &w), held(slot))));
     }
 
     fn event(&mut self, event: &WatchedEvent) {
@@ -464,7 +434,7 @@ impl Inner {
             }
             slot.send(event.clone());
             if watching.kind.one_shot().is_some() {
-                self.filled.push((digest_of(2, event), Held::Watch(slot)));
+                self.filled.push((digest_of(2, event), held(slot)));
             } else {
                 self.watches.push((watching, slot));
             }
@@ -474,7 +444,7 @@ impl Inner {
     fn fail_calls(&mut self, code: ErrorCode) {
         for (request, _, slot) in std::mem::take(&mut self.calls) {
             slot.send(Err(error(&request.request, code)));
-            self.filled.push((digest_of(3, &code), Held::Call(slot)));
+            self.filled.push((digest_of(3, &code), held(slot)));
         }
     }
 
@@ -497,18 +467,18 @@ impl Inner {
     fn change(&mut self, state: KeeperState) {
         for slot in std::mem::take(&mut self.changes) {
             slot.send(state);
-            self.filled.push((digest_of(4, &state), Held::Change(slot)));
+            self.filled.push((digest_of(4, &state), held(slot)));
         }
     }
 
     fn fill_unit(&mut self, slot: Completer<()>) {
         slot.send(());
-        self.filled.push((5, Held::Unit(slot)));
+        self.filled.push((5, held(slot)));
     }
 
     /// Forgets what nobody waits for any more.
     fn settle(&mut self) -> Waits {
-        self.filled.retain(|(_, slot)| !slot.is_abandoned());
+        self.filled.retain(|(_, is_abandoned)| !is_abandoned());
         self.points.retain(|slot| !slot.is_abandoned());
         self.timers.retain(|(.., slot)| !slot.is_abandoned());
         self.changes.retain(|slot| !slot.is_abandoned());
