@@ -16,7 +16,7 @@
 use crate::digest::{Digest, Digester, digest_all, digest_of};
 use crate::orders;
 use crate::replay_runtime::Watching;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zk_api::{ErrorCode, KeeperState, Response, Text, WatchedEvent, WatcherKind};
 use zk_trials::event::Event;
@@ -90,6 +90,12 @@ pub struct HashedMessage {
     pub digest: Digest,
 }
 
+impl Hash for HashedMessage {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.digest.hash(hasher);
+    }
+}
+
 impl HashedMessage {
     /// Works out the digest.
     pub fn new(message: Message) -> Arc<HashedMessage> {
@@ -114,6 +120,12 @@ pub struct Post {
     pub messages: Vec<Arc<HashedMessage>>,
     /// Its digest.
     pub digest: Digest,
+}
+
+impl Hash for Post {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.digest.hash(hasher);
+    }
 }
 
 impl Post {

@@ -202,7 +202,7 @@ impl RecipeModel {
             .collect();
         turn.findings.broken.extend(troubles.into_iter().map(|(own, v)| (self.own(own), v)));
         let gone = (0..).zip(&started).filter(|(_, moved)| moved.client.phase == Phase::Crashed);
-        gone.for_each(|(me, _)| turn.plain(me, 3, &Order::Forget { client: me }));
+        gone.for_each(|(me, _)| turn.order(&Order::Forget { client: me }));
         turn.done()
     }
 
@@ -318,8 +318,7 @@ impl Turn<'_> {
                 let client = &self.state.clients[usize::from(me)];
                 let (request, proven) = (client.ghosts[0].clone(), client.proven[0].clone());
                 let order = Order::ServeLost { client: me, request: &request.request, identities: &proven };
-                let digest = digest_of(1, &(request.digest, me, &proven));
-                self.order(&order, digest, None);
+                self.order(&order);
                 self.go(me, &Op::GhostServed);
             }
             Action::Point(me, nth) => self.go(me, &Op::Point(nth)),
@@ -329,14 +328,14 @@ impl Turn<'_> {
             Action::Reconnect(me, nth) => self.reconnect(me, nth),
             Action::Renew(me, rank) => self.renew(me, rank),
             Action::Register(me, nth) => self.register(me, nth),
-            Action::CatchUp(me) => self.plain(me, 2, &Order::CatchUp { client: me }),
+            Action::CatchUp(me) => self.order(&Order::CatchUp { client: me }),
             Action::Resume(me) => self.go(me, &Op::Resume),
             Action::Run(me, nth) => {
                 let task = self.state.clients[usize::from(me)].node.ready[usize::from(nth)];
                 self.go(me, &Op::Run(task));
             }
-            Action::Clock(shows) => self.plain(shows, 16, &Order::Clock { shows }),
-            Action::EndsIn(order) => self.plain(order, 17, &Order::EndsIn { order }),
+            Action::Clock(shows) => self.order(&Order::Clock { shows }),
+            Action::EndsIn(order) => self.order(&Order::EndsIn { order }),
             Action::Expire(me) => self.expire(me),
             Action::Drop(me, ghosts) => self.drop_connection(me, ghosts),
             Action::FalseExpiry(me) => {
@@ -381,11 +380,7 @@ impl Turn<'_> {
             let is_answer = |hashed: &&Arc<HashedMessage>| matches!(hashed.message, Message::Answer { .. });
             let left = client.inbox.iter().filter(is_answer).count();
             if service.unheard(me) > left {
-                self.order(
-                    &Order::Hear { client: name, left },
-                    digest_all(9, [name.into(), left as u128]),
-                    None,
-                );
+                self.order(&Order::Hear { client: name, left });
             }
             if self.state.service.remembers(me) && self.never_looks_again(me) {
                 self.forget(me);
@@ -400,10 +395,10 @@ impl Turn<'_> {
         let name = me as u8;
         let service = &self.state.service;
         if self.state.clients[me].node.is_done && service.watches(me) && !service.is_idle(me) {
-            self.plain(name, 12, &Order::Finish { client: name });
+            self.order(&Order::Finish { client: name });
         }
         if !self.state.service.watches(me) {
-            self.plain(name, 3, &Order::Forget { client: name });
+            self.order(&Order::Forget { client: name });
             self.go(name, &Op::Stands { served: false });
         }
     }
@@ -420,15 +415,15 @@ impl Turn<'_> {
         }
     }
 
-    /// An order that says all by its kind.
-    fn plain(&mut self, me: u8, kind: u64, order: &Order<'_>) {
-        self.order(order, digest_all(kind, [me.into()]), None);
+    /// Gives the service an order, and sends what it sends.
+    fn order(&mut self, order: &Order<'_>) {
+        self.order_for(order, None);
     }
 
-    /// Gives the service an order; sends what it sends, but gives back what is for `own`.
-    fn order(&mut self, order: &Order<'_>, digest: u128, own: Option<u8>) -> Option<Arc<Post>> {
+    /// The same, but gives back what is for `own`.
+    fn order_for(&mut self, order: &Order<'_>, own: Option<u8>) -> Option<Arc<Post>> {
         let service = &self.state.service;
-        let key = digest_all(0x03de3, [service.digest, digest]);
+        let key = digest_all(0x03de3, [service.digest, digest_of(0x03de3, order)]);
         let served = self.model.orders.get(key, || Arc::new(service.step(order, &self.model.rules)));
         self.state.service = served.service.clone();
         self.stale |= served.stale;
@@ -464,7 +459,7 @@ impl Turn<'_> {
         let client = self.state.clients[at].clone();
         // Clients with one digest may have different histories, which the audit is to tell apart.
         let history = if model.audit { client.node.whole } else { 0 };
-        let key = digest_all(0x60, [client.digest, op.digest(), history]);
+        let key = digest_all(0x60, [client.digest, digest_of(0x60, op), history]);
         let work = || Arc::new(client.step(op, &model.replayer, model.rules.symmetry));
         let moved = model.moves.get(key, work);
         let trouble = match &client.node.trouble {
@@ -476,12 +471,11 @@ impl Turn<'_> {
         }
         self.state.clients[at] = moved.client.clone();
         if moved.client.phase == Phase::Crashed && client.phase != Phase::Crashed {
-            self.plain(me, 3, &Order::Forget { client: me });
+            self.order(&Order::Forget { client: me });
         }
         self.see(&moved.events);
         if !moved.unwatched.is_empty() && self.state.service.serves(at) {
-            let digest = digest_of(4, &(me, &moved.unwatched));
-            self.order(&Order::Unwatch { client: me, watches: &moved.unwatched }, digest, None);
+            self.order(&Order::Unwatch { client: me, watches: &moved.unwatched });
         }
     }
 
@@ -504,7 +498,7 @@ impl Turn<'_> {
     fn serve(&mut self, me: u8) {
         let request = self.state.clients[usize::from(me)].queue[0].clone();
         let order = Order::Serve { client: me, request: &request.request };
-        let post = self.order(&order, digest_all(5, [request.digest, me.into()]), Some(me));
+        let post = self.order_for(&order, Some(me));
         let post = post.expect("every request is answered");
         self.go(me, &Op::Served { post, eager: self.model.reductions.eager });
     }
@@ -541,19 +535,16 @@ impl Turn<'_> {
         nth: u8,
         identities: Option<Arc<[Identity]>>,
     ) -> Option<Arc<Post>> {
-        let digest = digest_of(6, &(me, watches, nth, &identities));
-        self.order(&Order::Reconnect { client: me, watches, nth, identities }, digest, Some(me))
+        self.order_for(&Order::Reconnect { client: me, watches, nth, identities }, Some(me))
     }
 
     fn administer(&mut self, request: &Request) {
         self.state.left.admin -= 1;
-        let digest = digest_of(11, request);
-        self.order(&Order::Administer { request }, digest, None);
+        self.order(&Order::Administer { request });
     }
 
     fn register(&mut self, me: u8, nth: u8) {
-        let digest = digest_all(10, [me.into(), nth.into()]);
-        self.order(&Order::Register { client: me, nth }, digest, None);
+        self.order(&Order::Register { client: me, nth });
     }
 
     fn expire(&mut self, me: u8) {
@@ -562,7 +553,7 @@ impl Turn<'_> {
         if client.phase == Phase::Running && !client.state.is_final() {
             self.state.left.expiries -= 1;
         }
-        let post = self.order(&Order::Expire { client: me }, digest_all(7, [me.into()]), Some(me));
+        let post = self.order_for(&Order::Expire { client: me }, Some(me));
         self.go(me, &Op::Expired(post));
     }
 
@@ -586,11 +577,10 @@ impl Turn<'_> {
             // What its code has given up in this step it will not ask for again.
             let node = self.state.clients[usize::from(me)].node.clone();
             let watches = &node.waits.watches;
-            let digest = digest_of(8, &(me, &lost, watches));
-            self.order(&Order::Cut { client: me, lost, watches }, digest, None);
+            self.order(&Order::Cut { client: me, lost, watches });
         }
         if self.state.left.drops == 0 && (self.model.rules.lag > 0 || self.model.rules.goes_back) {
-            self.order(&Order::Settle, 0x5e77, None);
+            self.order(&Order::Settle);
         }
     }
 }

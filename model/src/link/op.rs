@@ -1,12 +1,11 @@
 //! What can happen to a client.
 
-use crate::digest::{Digest, digest_of};
 use crate::message::{HashedMessage, Post};
 use std::sync::Arc;
 use zk_api::SessionId;
 
 /// What can happen to a client.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub enum Op {
     /// Its next request was served, and this is sent to it.
     Served { post: Arc<Post>, eager: bool },
@@ -48,36 +47,4 @@ pub enum Op {
     Together(u8),
     /// Of its tasks, the one of this number runs.
     Run(u8),
-}
-
-impl Op {
-    /// Its digest.
-    pub fn digest(&self) -> Digest {
-        let post = |post: &Option<Arc<Post>>| post.as_ref().map(|post| post.digest);
-        match self {
-            Op::Served { post, eager } => digest_of(1, &(post.digest, *eager)),
-            Op::Post(post) => digest_of(2, &post.digest),
-            Op::Deliver => 3,
-            Op::Point(nth) => digest_of(4, nth),
-            Op::Timer(nth) => digest_of(5, nth),
-            Op::Arrive { nth, accepted } => digest_of(6, &(nth, accepted)),
-            Op::Take(nth) => digest_of(7, nth),
-            Op::Expired(last) => digest_of(8, &post(last)),
-            Op::Drop { ghosts } => digest_of(9, ghosts),
-            Op::GhostServed => 10,
-            Op::Reconnected(first) => digest_of(11, &post(first)),
-            Op::LearnExpiry => 12,
-            Op::Renewed { session, first } => digest_of(30, &(session, post(first))),
-            Op::Crash => 13,
-            Op::Pause => 14,
-            Op::Resume => 15,
-            Op::Stands { served } => digest_of(16, served),
-            Op::Together(many) => digest_of(17, many),
-            Op::Sorted(messages) => {
-                let messages: Vec<Digest> = messages.iter().map(|hashed| hashed.digest).collect();
-                digest_of(18, &messages)
-            }
-            Op::Run(task) => digest_of(19, task),
-        }
-    }
 }

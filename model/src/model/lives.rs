@@ -5,7 +5,7 @@
 //! nothing of it is left.
 
 use super::{Turn, opened, violation};
-use crate::digest::{digest_all, digest_of};
+use crate::digest::digest_of;
 use crate::life::Life;
 use crate::link::{Client, Op, Phase};
 use crate::message::List;
@@ -53,7 +53,7 @@ impl Turn<'_> {
         let trouble = moved.client.node.trouble.as_ref().and_then(violation);
         self.findings.broken.extend(trouble.map(|(own, violation)| (model.own(own), violation)));
         if moved.client.phase == Phase::Crashed {
-            self.plain(me, 3, &Order::Forget { client: me });
+            self.order(&Order::Forget { client: me });
         }
     }
 
@@ -89,14 +89,14 @@ impl Turn<'_> {
         let place = place + clients[place..].partition_point(|other| other.session < remains.session);
         self.state.clients.insert(place, remains);
         let order = Order::Leave { client: me, place: place as u8 };
-        self.order(&order, digest_all(13, [me.into(), place as u128]), None);
+        self.order(&order);
     }
 
     /// A client has a new session, of which it need not know yet.
     pub(super) fn open_view(&mut self, me: u8, session: SessionId) {
         let goes_back = self.state.left.drops > 0;
         let order = Order::Open { client: me, session, goes_back };
-        self.order(&order, digest_of(14, &(me, session, goes_back)), None);
+        self.order(&order);
     }
 
     /// Of former sessions of which nothing is left, nothing is remembered.
@@ -104,7 +104,7 @@ impl Turn<'_> {
         for me in (self.model.clients()..self.state.clients.len()).rev() {
             if !self.state.clients[me].is_left() {
                 self.state.clients.remove(me);
-                self.plain(me as u8, 15, &Order::Remove { client: me as u8 });
+                self.order(&Order::Remove { client: me as u8 });
             }
         }
     }
