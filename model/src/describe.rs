@@ -215,10 +215,7 @@ fn operation(op: &Op) -> String {
 /// What a request came to: the znode it made, or the answer that waits in the inbox.
 fn outcome(before: &State, after: &State, me: u8) -> String {
     let client = &after.clients[usize::from(me)];
-    let answer = client.inbox.iter().rev().find_map(|hashed| match &hashed.message {
-        Message::Answer { answer, .. } => Some(answer),
-        Message::Event(_) | Message::Lost | Message::Refused => None,
-    });
+    let answer = client.inbox.iter().rev().find_map(|hashed| hashed.message.answer());
     match answer.map(|answer| &**answer) {
         Some(Ok(Response::Created { path, .. })) => format!(" and makes {path}"),
         Some(Ok(response)) => said(response),

@@ -208,10 +208,7 @@ impl Client {
 
     /// The answers among the next so many messages that somebody waits for and that have lists of names.
     pub fn lists_to_come(&self, many: u8) -> impl Iterator<Item = &Answer> {
-        let next = self.inbox.iter().take(many.into()).filter_map(|hashed| match &hashed.message {
-            Message::Answer { answer, .. } => Some(answer),
-            Message::Event(_) | Message::Lost | Message::Refused => None,
-        });
+        let next = self.inbox.iter().take(many.into()).filter_map(|hashed| hashed.message.answer());
         next.skip(self.given_up()).filter(|answer| !orders::names_in(answer).is_empty())
     }
 
@@ -309,12 +306,7 @@ impl At<'_> {
         // The server keeps one watch for all of a client's on one znode.
         unwatched.retain(|gone| {
             let same = |w: &Watching| w.path == gone.path && w.kind.one_shot() == gone.kind.one_shot();
-            let coming = |hashed: &Arc<HashedMessage>| match &hashed.message {
-                Message::Answer { sets: Some(watching), .. } => same(watching),
-                Message::Answer { sets: None, .. } | Message::Event(_) | Message::Lost | Message::Refused => {
-                    false
-                }
-            };
+            let coming = |hashed: &Arc<HashedMessage>| hashed.message.sets().is_some_and(same);
             !node.waits.watches.iter().any(same) && !inbox.iter().any(coming)
         });
         let client = Arc::new(self.client.sealed(symmetry));
@@ -336,9 +328,7 @@ impl At<'_> {
             return;
         }
         for hashed in client.inbox.drain(..) {
-            if let Message::Answer { sets, .. } = &hashed.message {
-                self.unwatched.extend(sets.clone());
-            }
+            self.unwatched.extend(hashed.message.sets().cloned());
             client.state = hashed.message.last_state().unwrap_or(client.state);
         }
         client.outstanding = 0;
@@ -435,7 +425,7 @@ impl At<'_> {
             self.client.identities = proven;
         }
         self.receive(post);
-        let is_answer = |hashed: &Arc<HashedMessage>| matches!(hashed.message, Message::Answer { .. });
+        let is_answer = |hashed: &Arc<HashedMessage>| hashed.message.answer().is_some();
         while eager && self.client.runs() && self.client.inbox.iter().any(is_answer) {
             if self.replayer.varies(Reads::ORDER) && self.client.lists_to_come(1).next().is_some() {
                 break;
@@ -548,11 +538,9 @@ impl At<'_> {
 
     /// The client learns it at once, or that it finds no server: what it would do in ignorance it could as well have done before.
     fn drop_connection(&mut self, ghosts: usize) {
-        let is_closed = |hashed: &Arc<HashedMessage>| match &hashed.message {
-            Message::Answer { answer, .. } => matches!(**answer, Ok(Response::Closed)),
-            Message::Event(_) | Message::Lost | Message::Refused => false,
-        };
-        let closes = self.client.closes() || self.client.inbox.iter().any(is_closed);
+        let is_closed = |answer: &Answer| matches!(**answer, Ok(Response::Closed));
+        let mut answers = self.client.inbox.iter().filter_map(|hashed| hashed.message.answer());
+        let closes = self.client.closes() || answers.any(is_closed);
         self.leave_in_flight(ghosts);
         self.client.inbox.clear();
         if closes {

@@ -21,15 +21,14 @@ use std::sync::Arc;
 use zk_api::{ErrorCode, KeeperState, Response, Text, WatchedEvent, WatcherKind};
 use zk_trials::event::Event;
 
+/// What a call is answered.
+pub type Answer = Arc<Result<Response, ErrorCode>>;
+
 /// From the service to a client, first in, first out. No numbers in it: an answer is for the oldest call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// The answer to the oldest call, and the watch that it sets, or those of a znode that it removes.
-    Answer {
-        answer: Arc<Result<Response, ErrorCode>>,
-        sets: Option<Watching>,
-        removes: Option<(Text, WatcherKind)>,
-    },
+    Answer { answer: Answer, sets: Option<Watching>, removes: Option<(Text, WatcherKind)> },
     /// A watch fires.
     Event(Arc<WatchedEvent>),
     /// The connection ends here.
@@ -39,6 +38,30 @@ pub enum Message {
 }
 
 impl Message {
+    /// The answer that it is.
+    pub fn answer(&self) -> Option<&Answer> {
+        match self {
+            Message::Answer { answer, .. } => Some(answer),
+            Message::Event(_) | Message::Lost | Message::Refused => None,
+        }
+    }
+
+    /// The event that it is.
+    pub fn event(&self) -> Option<&Arc<WatchedEvent>> {
+        match self {
+            Message::Event(event) => Some(event),
+            Message::Answer { .. } | Message::Lost | Message::Refused => None,
+        }
+    }
+
+    /// The watch that it sets.
+    pub fn sets(&self) -> Option<&Watching> {
+        match self {
+            Message::Answer { sets, .. } => sets.as_ref(),
+            Message::Event(_) | Message::Lost | Message::Refused => None,
+        }
+    }
+
     /// Whether it is news of the connection.
     pub fn is_news(&self) -> bool {
         matches!(self, Message::Lost | Message::Refused)

@@ -11,7 +11,7 @@ use crate::digest::{digest_all, digest_of};
 use crate::life::Life;
 use crate::link::{Client, Moved, Op, Phase};
 use crate::memo::Memo;
-use crate::message::{Events, HashedMessage, List, Message, Post};
+use crate::message::{Events, List, Post};
 use crate::monitors::{Findings, Monitors};
 use crate::process::{Replayer, Setup, Trouble};
 use crate::reads::Reads;
@@ -377,8 +377,7 @@ impl Turn<'_> {
                 continue;
             }
             let (client, service) = (&self.state.clients[me], &self.state.service);
-            let is_answer = |hashed: &&Arc<HashedMessage>| matches!(hashed.message, Message::Answer { .. });
-            let left = client.inbox.iter().filter(is_answer).count();
+            let left = client.inbox.iter().filter_map(|hashed| hashed.message.answer()).count();
             if service.unheard(me) > left {
                 self.order(&Order::Hear { client: name, left });
             }
@@ -560,11 +559,7 @@ impl Turn<'_> {
     fn drop_connection(&mut self, me: u8, ghosts: u8) {
         self.state.left.drops -= 1;
         let client = &self.state.clients[usize::from(me)];
-        let lost = client.inbox.iter().filter_map(|hashed| match &hashed.message {
-            Message::Event(event) => Some(event.clone()),
-            Message::Answer { .. } | Message::Lost | Message::Refused => None,
-        });
-        let lost: Vec<_> = lost.collect();
+        let lost: Vec<_> = client.inbox.iter().filter_map(|hashed| hashed.message.event().cloned()).collect();
         let finds_none = self.state.clients[usize::from(me)].state == KeeperState::Disconnected;
         self.go(me, &Op::Drop { ghosts });
         let service = &self.state.service;

@@ -8,12 +8,13 @@
 mod counterparts;
 mod given;
 
-pub use given::{Answer, Emitted, Given, Input, Looks, Req};
+pub use given::{Emitted, Given, Input, Looks, Req};
 
 use crate::check::OtherTime;
 use crate::digest::{Digest, DigestMap, digest_all, digest_of};
 use crate::life::Life;
 use crate::memo::Memo;
+pub use crate::message::Answer;
 use crate::message::Message;
 use crate::quiet::{in_turn, quietly};
 use crate::reads::{Noted, Reads};
@@ -480,24 +481,10 @@ impl Replayer {
         let history = History { given: now.cloned(), came_of_it, before: before.history.clone() };
         let history = Some(Arc::new(history)).filter(|_| !is_done);
         let waits = if is_done { Waits::default() } else { waits };
-        let (life, trouble, counterparts) = (before.life, None, Counterparts::default());
-        let node = Node {
-            actor,
-            life,
-            digest,
-            seen,
-            whole,
-            history,
-            checkpoint,
-            counterparts,
-            waits,
-            polled,
-            ready,
-            crowded,
-            end,
-            is_done,
-            trouble,
-        };
+        let life = before.life;
+        let idle = Node::idle(actor, digest, seen);
+        let node =
+            Node { life, whole, history, checkpoint, waits, polled, ready, crowded, end, is_done, ..idle };
         ProcessStep { node: Arc::new(node), out, from: before.whole, came_of_it, marked, merged: Vec::new() }
     }
 

@@ -207,10 +207,8 @@ fn served(before: &State, action: Action, after: &State) -> Option<Served> {
         _ => return None,
     };
     let messages = after.clients[usize::from(me)].inbox.iter().rev();
-    let answer = messages.filter(|_| !is_ghost).find_map(|hashed| match &hashed.message {
-        Message::Answer { answer, .. } => Some((**answer).clone()),
-        Message::Event(_) | Message::Lost | Message::Refused => None,
-    });
+    let answer = messages.filter(|_| !is_ghost).find_map(|hashed| hashed.message.answer());
+    let answer = answer.map(|answer| (**answer).clone());
     Some(Served { actor: client(me).actor(), request: request.request.clone(), answer, is_ghost })
 }
 
@@ -221,7 +219,7 @@ fn hears(before: &State, action: Action) -> usize {
         _ => return 0,
     };
     let messages = before.clients[usize::from(me)].inbox.iter().take(usize::from(many));
-    messages.filter(|hashed| matches!(hashed.message, Message::Answer { .. })).count()
+    messages.filter_map(|hashed| hashed.message.answer()).count()
 }
 
 /// Whether a watch tells it, and of which znodes.

@@ -144,11 +144,8 @@ fn is_nobodys(state: &State, me: u8, nth: u8) -> bool {
     let client = &state.clients[usize::from(me)];
     let (before, after) = client.inbox.split_at(nth.into());
     let Message::Event(event) = &after[0].message else { return false };
-    let sets = before.iter().filter_map(|hashed| match &hashed.message {
-        Message::Answer { sets, .. } => Some(sets),
-        Message::Event(_) | Message::Lost | Message::Refused => None,
-    });
-    let mut sets = sets.skip(client.given_up()).flatten();
+    let answers = before.iter().filter(|hashed| hashed.message.answer().is_some());
+    let mut sets = answers.skip(client.given_up()).filter_map(|hashed| hashed.message.sets());
     !client.node.minds(&Input::Event(event.clone())) && !sets.any(|set| set.sees(event))
 }
 

@@ -1,11 +1,12 @@
 //! What a process is given, and what it lets out.
 
 use crate::digest::{Digest, digest_of};
+use crate::message::Answer;
 use crate::replay_runtime::Watching;
 use std::sync::Arc;
 use zk_api::{
-    AclList, CreateMode, ErrorCode, Identity, KeeperState, Op, Perms, Request, Response, SessionId, Text,
-    WatchedEvent, WatcherKind, Zxid,
+    AclList, CreateMode, Identity, KeeperState, Op, Perms, Request, SessionId, Text, WatchedEvent,
+    WatcherKind, Zxid,
 };
 use zk_trials::event::{Event, Resource};
 
@@ -70,9 +71,6 @@ impl Req {
         }
     }
 }
-
-/// What a call is answered.
-pub type Answer = Arc<Result<Response, ErrorCode>>;
 
 /// What can happen to a process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

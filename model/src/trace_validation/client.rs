@@ -79,9 +79,8 @@ impl Client {
     /// Takes the first event out of the inbox that is like this one and may come now.
     pub fn take_event(&mut self, event: &WatchedEvent) -> bool {
         let Some(group) = self.inbox.front().map(|incoming| incoming.group) else { return false };
-        let same = |incoming: &Incoming| match &incoming.message {
-            Message::Event(sent) => sent.kind == event.kind && sent.path == event.path,
-            Message::Answer { .. } | Message::Lost | Message::Refused => false,
+        let same = |incoming: &Incoming| {
+            incoming.message.event().is_some_and(|sent| sent.kind == event.kind && sent.path == event.path)
         };
         let is_event = |incoming: &&Incoming| incoming.group == group && incoming.xid.is_none();
         let Some(at) = self.inbox.iter().take_while(is_event).position(same) else { return false };
@@ -97,26 +96,13 @@ impl Client {
 
     /// An event has come: what it was for is watched no more.
     pub fn hears(&mut self, event: &WatchedEvent) {
-        self.watches.retain(|watching| {
-            let told = match event.kind {
-                EventType::NodeCreated | EventType::NodeDataChanged => {
-                    matches!(watching.kind, Kind::Data | Kind::Exist)
-                }
-                EventType::NodeDeleted => matches!(watching.kind, Kind::Data | Kind::Exist | Kind::Child),
-                EventType::NodeChildrenChanged => watching.kind == Kind::Child,
-                EventType::None => false,
-            };
-            !(told && watching.path == event.path)
-        });
+        let is_told = |watching: &Watching| event.kind != EventType::None && watching.sees(event);
+        self.watches.retain(|watching| watching.kind.one_shot().is_none() || !is_told(watching));
     }
 
     /// The events that are on their way.
     pub fn events(&self) -> Vec<Arc<WatchedEvent>> {
-        let events = self.inbox.iter().filter_map(|incoming| match &incoming.message {
-            Message::Event(event) => Some(event.clone()),
-            Message::Answer { .. } | Message::Lost | Message::Refused => None,
-        });
-        events.collect()
+        self.inbox.iter().filter_map(|incoming| incoming.message.event().cloned()).collect()
     }
 
     /// How many answers are on their way.
