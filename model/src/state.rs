@@ -15,7 +15,7 @@
 //! assert_ne!(next(0), start);
 //! ```
 
-use crate::digest::{Digest, Digester};
+use crate::digest::{Digest, Digester, digest_all};
 use crate::link::Client;
 use crate::monitors::Monitors;
 use crate::service::Service;
@@ -95,11 +95,8 @@ impl State {
     }
 
     fn seen_by(&self, me: usize) -> Digest {
-        let mut digester = Digester::new(0x5ee);
-        digester.digest(self.service.seen[me]);
-        digester.digest(self.monitors.seen[usize::from(self.clients[me].actor().process)]);
-        digester.digest(self.clients[me].seen);
-        digester.end()
+        let process = usize::from(self.clients[me].actor().process);
+        digest_all(0x5ee, [self.service.seen[me], self.monitors.seen[process], self.clients[me].seen])
     }
 
     /// What is left when nothing moves any more.

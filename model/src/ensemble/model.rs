@@ -7,7 +7,7 @@ use super::network::{change, crash, free_link, hang, hear, send};
 use super::node::{Effect, Event, Node};
 use super::starts;
 use super::state::{Component, Datagrams, InboxLink, Kind, State};
-use crate::digest::{Digest, Digester, digest_of};
+use crate::digest::{Digest, digest_all, digest_of};
 use crate::memo::Memo;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -345,10 +345,7 @@ impl<N: Node> EnsembleModel<N> {
 
     /// What a step comes to, remembered.
     pub(super) fn stepped(&self, node: &Arc<Component<N>>, event: &Event<N::Packet>) -> Arc<Stepped<N>> {
-        let mut key = Digester::new(Kind::Event as u64);
-        key.digest(node.digest);
-        key.digest(digest_of(Kind::Event as u64, event));
-        let key = key.end();
+        let key = digest_all(Kind::Event as u64, [node.digest, digest_of(Kind::Event as u64, event)]);
         self.steps.get(key, || {
             let (mut after, mut effects) = (N::clone(node), Vec::new());
             after.step(event, &mut effects);
@@ -357,9 +354,7 @@ impl<N: Node> EnsembleModel<N> {
     }
 
     fn started(&self, node: &Arc<Component<N>>) -> Arc<Stepped<N>> {
-        let mut key = Digester::new(Kind::Event as u64);
-        key.digest(node.digest);
-        let key = key.end();
+        let key = digest_all(Kind::Event as u64, [node.digest]);
         self.steps.get(key, || {
             let (mut after, mut effects) = (N::clone(node), Vec::new());
             after.start(&mut effects);
@@ -414,10 +409,8 @@ impl<N: Node> EnsembleModel<N> {
     pub(super) fn settle(&self, next: &mut State<N>, server: ServerId, stepped: &Stepped<N>) {
         *next.node_mut(server) = stepped.node.clone();
         if let Some(told) = &stepped.told {
-            let mut key = Digester::new(Kind::Ghost as u64);
-            key.digest(next.ghost.digest);
-            key.digest(stepped.key);
-            next.ghost = self.ghosts.get(key.end(), || {
+            let key = digest_all(Kind::Ghost as u64, [next.ghost.digest, stepped.key]);
+            next.ghost = self.ghosts.get(key, || {
                 let mut ghost = Ghost::clone(&next.ghost);
                 ghost.observe(stepped.node.peer().expect("it took a step"), told);
                 if ghost == **next.ghost { next.ghost.clone() } else { self.one_of(ghost) }

@@ -2,7 +2,7 @@
 
 use super::node::Node;
 use super::state::{Kind, State};
-use crate::digest::{Digest, DigestMap, Digester};
+use crate::digest::{Digest, DigestMap, digest_all};
 use zk_api::Zxid;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::{Peer, Role, invariants};
@@ -29,11 +29,10 @@ pub(super) struct InvariantCheck {
 impl InvariantCheck {
     /// The invariants that a state breaks, by number, and how.
     pub(super) fn look<N: Node>(&mut self, state: &State<N>) -> Vec<(usize, String)> {
-        let mut digester = Digester::new(Kind::InvariantCheck as u64);
-        state.nodes.iter().for_each(|node| digester.digest(node.digest));
-        digester.digest(state.ghost.digest);
-        digester.digest(state.client.digest);
-        if self.seen.insert(digester.end(), ()).is_some() {
+        let nodes = state.nodes.iter().map(|node| node.digest);
+        let all = nodes.chain([state.ghost.digest, state.client.digest]);
+        let digest = digest_all(Kind::InvariantCheck as u64, all);
+        if self.seen.insert(digest, ()).is_some() {
             return Vec::new();
         }
         let names = names::<N>();

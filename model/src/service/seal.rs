@@ -2,7 +2,7 @@
 
 use super::view::{Moment, View, Woken};
 use super::{Rules, Service};
-use crate::digest::{Digest, Digester, digest_of};
+use crate::digest::{Digest, Digester, digest_all, digest_of};
 use crate::symmetry::{Eyes, process_of};
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -39,10 +39,8 @@ impl Service {
 
     /// All moments; what led to the first no longer matters.
     fn joined(&self, of: impl Fn(&Moment, bool) -> Digest) -> Digest {
-        let mut digester = Digester::new(self.moments.len() as u64);
         let moments = self.moments.iter().enumerate();
-        moments.for_each(|(nth, moment)| digester.digest(of(moment, nth > 0)));
-        digester.end()
+        digest_all(self.moments.len() as u64, moments.map(|(nth, moment)| of(moment, nth > 0)))
     }
 
     /// The tree without what only counts what has happened, versions included, and with the order of its znodes' zxids for
@@ -67,12 +65,10 @@ impl Service {
             (std::ptr::eq(view, own), view).hash(&mut eyes);
             eyes.end()
         });
-        let mut digester = Digester::new(0x5e41 + u64::from(self.clock) + (u64::from(self.ends_in) << 16));
-        digester.digest(self.joined(|moment, whole| moment.seen_by(me, whole)));
-        digester.digest(views.fold(0, Digest::wrapping_add));
         let mut eyes = Eyes::new(0x5e44, me);
         self.woken().hash(&mut eyes);
-        digester.digest(eyes.end());
-        Some(digester.end())
+        let kind = 0x5e41 + u64::from(self.clock) + (u64::from(self.ends_in) << 16);
+        let moments = self.joined(|moment, whole| moment.seen_by(me, whole));
+        Some(digest_all(kind, [moments, views.fold(0, Digest::wrapping_add), eyes.end()]))
     }
 }
