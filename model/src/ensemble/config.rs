@@ -9,7 +9,7 @@ use strum::VariantArray;
 use zk_proto::zab::PeerConfig;
 
 /// How many of each there are at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EnsembleBounds {
     /// Servers that vote.
     pub servers: u8,
@@ -34,17 +34,7 @@ pub struct EnsembleBounds {
 impl EnsembleBounds {
     /// So many voters, and nothing that goes wrong.
     pub fn servers(servers: u8) -> EnsembleBounds {
-        EnsembleBounds {
-            servers,
-            observers: 0,
-            txns: 0,
-            crashes: 0,
-            breaks: 0,
-            partitions: 0,
-            elections: 0,
-            timeouts: 0,
-            past: 0,
-        }
+        EnsembleBounds { servers, ..EnsembleBounds::default() }
     }
 }
 

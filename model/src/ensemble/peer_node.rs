@@ -116,46 +116,24 @@ fn in_zab(node: &mut BarePeer, event: &Event<Packet>) -> zab::Event {
     }
 }
 
-/// What is to be done outside its machine, and what is told of it.
+/// What is to be done outside its machine, and what is told of it: what was written, said over links, delivered or noted.
 fn follow(node: &mut BarePeer, outputs: Vec<Output>, out: &mut Vec<Effect<Packet>>) {
     for output in outputs {
-        match &output {
-            Output::Notify { to, notification } => {
-                out.push(Effect::Notify { to: *to, notification: *notification });
-            }
-            Output::Send { link, packet } => out.push(Effect::Send { link: *link, packet: packet.clone() }),
+        match output {
+            Output::Notify { to, notification } => out.push(Effect::Notify { to, notification }),
             Output::Hang { link } => {
-                node.imaging.remove(link);
-                out.push(Effect::Hang { link: *link });
+                node.imaging.remove(&link);
+                out.push(Effect::Hang { link });
             }
-            Output::Write(_)
-            | Output::SetTimer { .. }
-            | Output::NeedSnapshot { .. }
-            | Output::Restore(_)
-            | Output::Deliver(_)
-            | Output::Dial { .. }
-            | Output::Role(_)
-            | Output::Note(_) => {}
+            Output::Send { link, ref packet } => {
+                out.push(Effect::Send { link, packet: packet.clone() });
+                out.push(Effect::Told(output));
+            }
+            Output::Write(_) | Output::Restore(_) | Output::Deliver(_) | Output::Note(_) => {
+                out.push(Effect::Told(output));
+            }
+            Output::SetTimer { .. } | Output::NeedSnapshot { .. } | Output::Dial { .. } | Output::Role(_) => {
+            }
         }
-        if is_history(&output) {
-            out.push(Effect::Told(output));
-        }
-    }
-}
-
-/// Whether it is a part of what ever happened: what was written, said over links, delivered or noted.
-fn is_history(output: &Output) -> bool {
-    match output {
-        Output::Send { .. }
-        | Output::Write(_)
-        | Output::Restore(_)
-        | Output::Deliver(_)
-        | Output::Note(_) => true,
-        Output::Notify { .. }
-        | Output::Hang { .. }
-        | Output::SetTimer { .. }
-        | Output::NeedSnapshot { .. }
-        | Output::Dial { .. }
-        | Output::Role(_) => false,
     }
 }

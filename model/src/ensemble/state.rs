@@ -79,7 +79,7 @@ impl Left {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct State<N: Node> {
     /// Server 1 comes first.
     pub nodes: Vec<Arc<Component<N>>>,
@@ -93,22 +93,6 @@ pub struct State<N: Node> {
     pub ghost: Arc<Component<Ghost>>,
     /// All of it in 64 bits.
     pub fingerprint: u64,
-}
-
-// Derived, it would ask the same of `N`'s packets twice.
-impl<N: Node> Clone for State<N> {
-    fn clone(&self) -> State<N> {
-        State {
-            nodes: self.nodes.clone(),
-            links: self.links.clone(),
-            datagrams: self.datagrams.clone(),
-            cut: self.cut.clone(),
-            left: self.left,
-            client: self.client.clone(),
-            ghost: self.ghost.clone(),
-            fingerprint: self.fingerprint,
-        }
-    }
 }
 
 impl<N: Node> PartialEq for State<N> {
