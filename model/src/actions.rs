@@ -90,6 +90,13 @@ pub enum Action {
 }
 
 impl RecipeModel {
+    /// All that can happen in a state.
+    pub fn all_actions(&self, state: &State) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.actions(state, &mut actions);
+        actions
+    }
+
     /// What can happen next, always in the same order; gives how many of these are free, which come first.
     /// Where none is free, nothing moves unless a fault makes it.
     pub fn actions(&self, state: &State, actions: &mut Vec<Action>) -> usize {

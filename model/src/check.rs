@@ -190,7 +190,7 @@ impl PromiseReport {
 }
 
 /// A way to break a promise, for people to read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Counterexample {
     /// What happened.
     pub what: String,
@@ -267,29 +267,12 @@ pub fn check(trial: Arc<Trial>, config: &CheckConfig, progress: &mut dyn FnMut(P
 
 /// Of a search that comes to no end nothing is known but why.
 fn endless(trial: Arc<Trial>, config: &CheckConfig, what: &str, started: Instant) -> Check {
-    let found = Found::of(&RecipeModel::new(trial, config, Reads::at_first()));
-    let broken = Counterexample {
-        what: what.to_owned(),
-        violated_assumption: None,
-        steps: Vec::new(),
-        inevitable_from: None,
-        scenes: Vec::new(),
-        script: Vec::new(),
-        guids_fall: config.guids_fall,
-    };
+    let mut found = Found::of(&RecipeModel::new(trial, config, Reads::at_first()));
+    let guids_fall = config.guids_fall;
+    let broken = Counterexample { what: what.to_owned(), guids_fall, ..Counterexample::default() };
     let report = PromiseReport { tested: 1, broken: Some(broken), ..PromiseReport::new(EVERY_STEP_ENDS) };
-    Check {
-        verdict: Verdict::Violated { promise: EVERY_STEP_ENDS.to_owned(), steps: 0 },
-        ran_out: None,
-        states: found.states,
-        transitions: found.transitions,
-        depth: found.depth,
-        promises: found.promises.into_iter().chain([report]).collect(),
-        sometimes: found.sometimes,
-        reads: Vec::new(),
-        partly: None,
-        wall: started.elapsed(),
-    }
+    found.promises.push(report);
+    found.into_check(Verdict::Violated { promise: EVERY_STEP_ENDS.to_owned(), steps: 0 }, started)
 }
 
 fn explore_all(trial: Arc<Trial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
@@ -386,18 +369,7 @@ fn in_one_order(
     }
     let verdict = verdict(&names, config, sought, &found);
     let read = varied.without(Reads::at_first()).and(found.reads);
-    let check = Check {
-        verdict,
-        ran_out: found.ran_out,
-        states: found.states,
-        transitions: found.transitions,
-        depth: found.depth,
-        promises: found.promises,
-        sometimes: found.sometimes,
-        reads: read.names(),
-        partly: None,
-        wall: started.elapsed(),
-    };
+    let check = Check { reads: read.names(), ..found.into_check(verdict, started) };
     (check, read)
 }
 

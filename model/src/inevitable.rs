@@ -48,14 +48,11 @@ pub fn inevitable_from(
 /// The states on the way, but for the last.
 fn states(model: &RecipeModel, path: &[usize]) -> Option<Vec<State>> {
     let mut states = vec![quietly(|| model.init()).ok()?.state];
-    let mut actions = Vec::new();
     for nth in &path[..path.len().saturating_sub(1)] {
         let state = states.last()?;
-        model.actions(state, &mut actions);
-        let action = *actions.get(*nth)?;
+        let action = *model.all_actions(state).get(*nth)?;
         let next = quietly(|| model.step(state, action)).ok()?.state;
         states.push(next);
-        actions.clear();
     }
     Some(states)
 }

@@ -14,7 +14,7 @@
 //! ```
 
 use crate::actions::Action;
-use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};
+use crate::check::{Check, CheckConfig, Counterexample, Progress, PromiseReport, Verdict};
 use crate::describe::describe;
 use crate::inevitable::inevitable_from;
 use crate::limits::Limits;
@@ -37,12 +37,12 @@ use zk_trials::promises::NO_POLLING;
 use zk_trials::script::ScriptStep;
 
 /// How often the clock is looked at, in states.
-const LOOK_EVERY: u64 = 1024;
+pub(crate) const LOOK_EVERY: u64 = 1024;
 /// How often progress is told, in states.
-const TELL_EVERY: u64 = 1 << 16;
+pub(crate) const TELL_EVERY: u64 = 1 << 16;
 
 /// What a search has found so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Found {
     /// Unique states.
     pub states: u64,
@@ -69,17 +69,23 @@ pub struct Found {
 impl Found {
     /// Nothing yet.
     pub fn of(model: &RecipeModel) -> Found {
-        Found {
-            states: 0,
-            transitions: 0,
-            depth: 0,
-            promises: model.promises.iter().map(|name| PromiseReport::new(name)).collect(),
-            sometimes: Vec::new(),
-            violated: None,
-            ran_out: None,
-            stop: None,
-            leaves_out: None,
-            reads: Reads::default(),
+        let promises = model.promises.iter().map(|name| PromiseReport::new(name)).collect();
+        Found { promises, ..Found::default() }
+    }
+
+    /// What has come of it, since then.
+    pub(crate) fn into_check(self, verdict: Verdict, started: Instant) -> Check {
+        Check {
+            verdict,
+            ran_out: self.ran_out,
+            states: self.states,
+            transitions: self.transitions,
+            depth: self.depth,
+            promises: self.promises,
+            sometimes: self.sometimes,
+            reads: Vec::new(),
+            partly: None,
+            wall: started.elapsed(),
         }
     }
 }
@@ -199,9 +205,7 @@ impl Search<'_> {
     }
 
     fn can_move(&self, state: &State) -> bool {
-        let mut actions = Vec::new();
-        self.model.actions(state, &mut actions);
-        !actions.is_empty()
+        !self.model.all_actions(state).is_empty()
     }
 
     fn limits(&self) -> Limits<'_> {
@@ -330,9 +334,7 @@ impl Search<'_> {
     /// alone, states were taken for one that need not be.
     fn comes_round(&self, state: u32, round: &[u16]) -> bool {
         let act = |state: State, nth: usize| {
-            let mut actions = Vec::new();
-            self.model.actions(&state, &mut actions);
-            actions.get(nth).map(|action| self.model.step(&state, *action).state)
+            self.model.all_actions(&state).get(nth).map(|action| self.model.step(&state, *action).state)
         };
         let start = self.path(state, &[]).into_iter().try_fold(self.model.init().state, act);
         let round = || round.iter().map(|nth| usize::from(*nth));
@@ -409,15 +411,7 @@ impl Search<'_> {
     fn retraced(&self, violation: &Violation, path: &[usize]) -> Counterexample {
         let (what, violated_assumption) = (violation.what.clone(), violation.violated_assumption);
         let (steps, scenes, script) = retrace(self.model, path);
-        Counterexample {
-            what,
-            violated_assumption,
-            steps,
-            inevitable_from: None,
-            scenes,
-            script,
-            guids_fall: false,
-        }
+        Counterexample { what, violated_assumption, steps, scenes, script, ..Counterexample::default() }
     }
 
     /// The numbers of the actions from the start to a state, and then these.
@@ -429,14 +423,12 @@ impl Search<'_> {
 
 /// Takes the actions of these numbers from the first state on, and tells each in a line, as data to be drawn, and all as
 /// a script. A step that panics is the last, and has no scene.
-fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>, Vec<ScriptStep>) {
+pub(crate) fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>, Vec<ScriptStep>) {
     let mut state = model.init().state;
     let (mut lines, mut scenes, mut story) = (Vec::new(), Vec::new(), Story::new(&state));
     let mut script = Vec::new();
     for &nth in path {
-        let mut actions = Vec::new();
-        model.actions(&state, &mut actions);
-        let action = actions[nth];
+        let action = model.all_actions(&state)[nth];
         script.extend(script_step(model, &state, action));
         match quietly(|| model.step(&state, action)) {
             Ok(taken) => {

@@ -18,9 +18,7 @@ use crate::livelock;
 use crate::model::{RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::{in_which_promise, quietly};
-use crate::scene::Story;
-use crate::script::script_step;
-use crate::search::{Found, note_cut_audit};
+use crate::search::{Found, note_cut_audit, retrace};
 use crate::state::State;
 use crate::stop::Stop;
 use stateright::{Checker, Model, Property};
@@ -154,18 +152,13 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
 
 /// Finds out which promise a path breaks.
 fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Found) {
-    let (mut steps, mut scenes) = (Vec::new(), Vec::new());
-    let mut story = path.first().map(|(state, _)| Story::new(state));
-    let mut script = Vec::new();
     let mut broken = model.init().findings.broken;
+    let mut taken = Vec::new();
     for (state, action) in &path {
         match action {
             Some(action) => {
-                let taken = model.step(state, *action);
-                steps.push(describe(state, *action, &taken));
-                scenes.extend(story.as_mut().map(|story| story.step(state, *action, &taken)));
-                script.extend(script_step(model, state, *action));
-                broken.extend(taken.findings.broken);
+                taken.extend(model.all_actions(state).iter().position(|other| other == action));
+                broken.extend(model.step(state, *action).findings.broken);
             }
             None => broken.extend(model.rest(state).broken),
         }
@@ -174,16 +167,10 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
     // The one that is sought, if it is among them.
     broken.sort_by_key(|(promise, _)| Some(*promise) != model.to_break);
     if let Some((promise, violation)) = broken.into_iter().next() {
+        let (steps, scenes, script) = retrace(model, &taken);
         found.violated = Some((promise, steps.len() as u32));
-        let example = Counterexample {
-            what: violation.what,
-            violated_assumption: None,
-            steps,
-            inevitable_from: None,
-            scenes,
-            script,
-            guids_fall: false,
-        };
+        let what = violation.what;
+        let example = Counterexample { what, steps, scenes, script, ..Counterexample::default() };
         found.promises[promise].broken = Some(example);
     }
 }

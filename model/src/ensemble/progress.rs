@@ -52,23 +52,24 @@ pub(super) fn look_for_progress<N: Node>(search: &mut Search<'_, N>) {
     let edges = std::mem::replace(&mut search.edges, Err(String::new()));
     let edges = match edges {
         _ if search.is_answered() => Err("the search ended with what it was for".to_owned()),
-        _ if search.ran_out.is_some() => Err("the search was cut short".to_owned()),
+        _ if search.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
         edges => edges,
     };
-    let at =
-        |name| search.promises.iter().position(|report| report.name == name).expect("it is an invariant");
+    let at = |name| {
+        search.found.promises.iter().position(|report| report.name == name).expect("it is an invariant")
+    };
     let (possible, cycle) = (at(PROGRESS_POSSIBLE), at(NO_FAIR_CYCLE));
     let edges = match edges {
         Ok(edges) => edges,
         Err(why) => {
             for nth in [possible, cycle] {
-                search.promises[nth].unchecked = Some(why.clone());
+                search.found.promises[nth].unchecked = Some(why.clone());
             }
             return;
         }
     };
-    search.promises[possible].tested = search.tree.len();
-    search.promises[cycle].tested = 1;
+    search.found.promises[possible].tested = search.tree.len();
+    search.found.promises[cycle].tested = 1;
     for state in edges.hopeless() {
         if let Err(what) = heal(search.model, &search.tree.path(state)) {
             let steps = search.tree.path(state).1.len() as u32;

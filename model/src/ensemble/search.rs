@@ -12,13 +12,9 @@ use crate::check::{Check, Counterexample, Progress, PromiseReport, Verdict};
 use crate::limits::Limits;
 use crate::livelock::Edges;
 use crate::quiet::quietly;
+use crate::search::{Found, LOOK_EVERY, TELL_EVERY};
 use crate::tree::{Number, Tree};
 use std::time::Instant;
-
-/// How often the clock is looked at, in states.
-const LOOK_EVERY: u64 = 1024;
-/// How often progress is told, in states.
-const TELL_EVERY: u64 = 1 << 16;
 
 /// With several threads, so many states are expanded before what they lead to is taken in.
 const CHUNK: usize = 1024;
@@ -41,13 +37,9 @@ pub(super) struct Search<'a, N: Node> {
     pub(super) tree: Tree,
     /// What liveness is looked for in, or why it is not.
     pub(super) edges: Result<Edges, String>,
-    pub(super) promises: Vec<PromiseReport>,
+    pub(super) found: Found,
     invariants: InvariantCheck,
-    transitions: u64,
     beyond: u64,
-    depth: u32,
-    violated: Option<(usize, u32)>,
-    pub(super) ran_out: Option<String>,
     reached: Reached,
 }
 
@@ -57,43 +49,31 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
     let model = EnsembleModel::<N>::new(config);
     let invariants = [PROGRESS_POSSIBLE, NO_FAIR_CYCLE, NO_PANIC];
     let edges = if config.liveness { Ok(Edges::default()) } else { Err("it was not asked for".to_owned()) };
+    let promises = names::<N>().into_iter().chain(invariants).map(PromiseReport::new).collect();
     let mut search = Search {
         model: &model,
         tree: Tree::default(),
         edges,
-        promises: names::<N>().into_iter().chain(invariants).map(PromiseReport::new).collect(),
+        found: Found { promises, ..Found::default() },
         invariants: InvariantCheck::default(),
-        transitions: 0,
         beyond: 0,
-        depth: 0,
-        violated: None,
-        ran_out: None,
         reached: Reached::default(),
     };
     search.run(started, progress);
     look_for_progress(&mut search);
-    for (report, tested) in search.promises.iter_mut().zip(&search.invariants.tested) {
+    let mut found =
+        Found { states: search.tree.len(), sometimes: search.reached.list(search.beyond), ..search.found };
+    for (report, tested) in found.promises.iter_mut().zip(&search.invariants.tested) {
         report.tested = *tested;
     }
-    let verdict = match (search.violated, search.ran_out.clone()) {
+    let verdict = match (found.violated, found.ran_out.clone()) {
         (Some((promise, steps)), _) => {
-            Verdict::Violated { promise: search.promises[promise].name.to_owned(), steps }
+            Verdict::Violated { promise: found.promises[promise].name.to_owned(), steps }
         }
         (None, Some(ran_out)) => Verdict::Undecided { ran_out },
         (None, None) => Verdict::Holds,
     };
-    Check {
-        verdict,
-        ran_out: search.ran_out,
-        states: search.tree.len(),
-        transitions: search.transitions,
-        depth: search.depth,
-        promises: search.promises,
-        sometimes: search.reached.list(search.beyond),
-        reads: Vec::new(),
-        partly: None,
-        wall: started.elapsed(),
-    }
+    found.into_check(verdict, started)
 }
 
 /// What is one step away from a state.
@@ -130,9 +110,9 @@ impl<N: Node> Search<'_, N> {
         }
         let (mut seen, mut depth) = (0_u64, 0);
         let at_once = if self.model.config.threads > 1 { CHUNK } else { 1 };
-        while !level.is_empty() && self.violated.is_none() {
+        while !level.is_empty() && self.found.violated.is_none() {
             if self.model.config.max_depth.is_some_and(|max| depth >= max) {
-                self.ran_out = Some(format!("depth {depth}"));
+                self.found.ran_out = Some(format!("depth {depth}"));
                 return;
             }
             let mut next = Vec::new();
@@ -154,7 +134,7 @@ impl<N: Node> Search<'_, N> {
             }
             if !next.is_empty() {
                 depth += 1;
-                self.depth = depth;
+                self.found.depth = depth;
             }
             level = next;
         }
@@ -165,11 +145,11 @@ impl<N: Node> Search<'_, N> {
         let limits =
             Limits { time: config.time_limit, memory: config.max_memory, stop: config.stop.as_ref() };
         let most = config.max_states.unwrap_or(u64::MAX).min(u64::from(u32::MAX));
-        self.ran_out = match limits.reached(started) {
+        self.found.ran_out = match limits.reached(started) {
             None => (self.tree.len() >= most).then(|| format!("states: {most}")),
             reached => reached,
         };
-        self.ran_out.is_some()
+        self.found.ran_out.is_some()
     }
 
     /// What is one step away from each of these, by as many threads as there are to be. What is found does not
@@ -204,7 +184,7 @@ impl<N: Node> Search<'_, N> {
             edges.state(is_serving);
         }
         for (nth, (action, reached)) in actions.into_iter().zip(steps.reached).enumerate() {
-            self.transitions += 1;
+            self.found.transitions += 1;
             let reached = match reached {
                 Ok(reached) => reached,
                 Err(what) => {
@@ -247,35 +227,32 @@ impl<N: Node> Search<'_, N> {
     }
 
     fn panicked(&mut self, what: &str, number: Number, nth: Option<u16>, steps: u32) {
-        let promise =
-            self.promises.iter().position(|report| report.name == NO_PANIC).expect("it is an invariant");
+        let promise = self
+            .found
+            .promises
+            .iter()
+            .position(|report| report.name == NO_PANIC)
+            .expect("it is an invariant");
         let nth: Vec<u16> = nth.into_iter().collect();
         self.broken(promise, format!("it panics: {what}"), number, &nth, steps);
     }
 
     /// Notes what is broken in a state, or by these actions behind it.
     pub(super) fn broken(&mut self, promise: usize, what: String, number: Number, then: &[u16], steps: u32) {
-        if self.promises[promise].broken.is_none() {
+        if self.found.promises[promise].broken.is_none() {
             let (start, mut path) = self.tree.path(number);
             path.extend(then);
             let steps = retrace(self.model, usize::from(start), &path);
-            self.promises[promise].broken = Some(Counterexample {
-                what,
-                violated_assumption: None,
-                steps,
-                inevitable_from: None,
-                scenes: Vec::new(),
-                script: Vec::new(),
-                guids_fall: false,
-            });
+            self.found.promises[promise].broken =
+                Some(Counterexample { what, steps, ..Counterexample::default() });
         }
-        if self.violated.is_none_or(|(_, shortest)| steps < shortest) {
-            self.violated = Some((promise, steps));
+        if self.found.violated.is_none_or(|(_, shortest)| steps < shortest) {
+            self.found.violated = Some((promise, steps));
         }
     }
 
     pub(super) fn is_answered(&self) -> bool {
-        self.violated.is_some()
+        self.found.violated.is_some()
     }
 }
 
