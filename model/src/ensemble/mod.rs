@@ -70,7 +70,7 @@ pub use action::Action;
 pub use client::{IN_ORDER, NEVER_BACK, WATCH_FIRST};
 pub use config::{EnsembleBounds, EnsembleConfig, Level, Merges, Setup, Traces, Tune, Work};
 pub use model::EnsembleModel;
-pub use node::{Effect, Event, Node};
+pub use node::{Effect, Event, Invariant, Node};
 pub use peer_node::PeerNode;
 pub use search::{BROKEN_WITHOUT, NO_FAIR_CYCLE, NO_PANIC, PLANTED, PROGRESS_POSSIBLE, check_ensemble};
 pub use server_node::ServerNode;

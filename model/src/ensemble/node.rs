@@ -63,6 +63,9 @@ pub enum Effect<P> {
     Told(Output),
 }
 
+/// An invariant of nodes of one kind: its name, whether a state keeps it, and whether a state could break it at all.
+pub type Invariant<N> = (&'static str, fn(&State<N>) -> Result<(), String>, fn(&State<N>) -> bool);
+
 /// A server with its disk, its timers and its owner's state; everything of it that is not in the network.
 ///
 /// Two states are one if they are equal: whatever may change what it does later is in it, and nothing else.
@@ -74,7 +77,7 @@ pub trait Node: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     const HAS_CLIENTS: bool = false;
 
     /// The invariants that speak of it alone, by name: see [`look`](Node::look).
-    const INVARIANTS: &'static [&'static str] = &[];
+    const INVARIANTS: &'static [Invariant<Self>] = &[];
 
     /// One that is switched off and finds this when it starts.
     fn off(setup: Setup, disk: RecoveredHistory) -> Self;
@@ -119,14 +122,4 @@ pub trait Node: Clone + Eq + Hash + Debug + Send + Sync + 'static {
 
     /// Whether what its state shows is what stands, from the beginning.
     fn agrees(&self, stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String>;
-
-    /// Looks at its own invariants, in the order of their names.
-    fn look(_: &State<Self>) -> Vec<Result<(), String>> {
-        Vec::new()
-    }
-
-    /// Whether there is anything in a state that one of its own invariants speaks of.
-    fn is_tested(_name: &str, _: &State<Self>) -> bool {
-        false
-    }
 }

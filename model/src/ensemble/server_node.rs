@@ -3,8 +3,7 @@
 //! No time passes for it: its clock stands still, sessions do not expire by silence, and nobody looks for containers.
 
 use super::config::Setup;
-use super::node::{Effect, Event, Node};
-use super::state::State;
+use super::node::{Effect, Event, Invariant, Node};
 use super::whole;
 use super::work::{self, request};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +46,7 @@ impl Node for ServerNode {
 
     const HAS_CLIENTS: bool = true;
 
-    const INVARIANTS: &'static [&'static str] = &whole::NAMES;
+    const INVARIANTS: &'static [Invariant<ServerNode>] = &whole::ALL;
 
     fn off(setup: Setup, disk: RecoveredHistory) -> ServerNode {
         ServerNode {
@@ -132,14 +131,6 @@ impl Node for ServerNode {
             return Ok(());
         }
         Err(format!("it shows all up to {shows} in another way than what stands makes it"))
-    }
-
-    fn look(state: &State<ServerNode>) -> Vec<Result<(), String>> {
-        whole::look(state)
-    }
-
-    fn is_tested(name: &str, state: &State<ServerNode>) -> bool {
-        whole::is_tested(name, state)
     }
 }
 

@@ -14,7 +14,7 @@ pub const STATES_AGREE: &str = "StatesAgree";
 
 /// The names of all invariants: those over peers, those that need disks and states, and those of these servers alone.
 pub fn names<N: Node>() -> Vec<&'static str> {
-    let own = N::INVARIANTS.iter().copied();
+    let own = N::INVARIANTS.iter().map(|(name, ..)| *name);
     invariants::ALL.iter().map(|(name, _)| *name).chain([STANDS_ON_QUORUM, STATES_AGREE]).chain(own).collect()
 }
 
@@ -39,10 +39,10 @@ impl InvariantCheck {
         self.tested.resize(names.len(), 0);
         let peers: Vec<&Peer> = state.nodes.iter().filter_map(|node| node.peer()).collect();
         for (nth, tested) in self.tested.iter_mut().enumerate() {
-            let is_own = N::INVARIANTS.contains(&names[nth]);
-            let is_tested = match is_own {
-                true => N::is_tested(names[nth], state),
-                false => is_tested(names[nth], &peers, &state.ghost),
+            let own = N::INVARIANTS.iter().find(|(name, ..)| *name == names[nth]);
+            let is_tested = match own {
+                Some((.., is_tested)) => is_tested(state),
+                None => is_tested(names[nth], &peers, &state.ghost),
             };
             *tested += u64::from(is_tested);
         }
@@ -54,7 +54,9 @@ impl InvariantCheck {
 pub fn broken<N: Node>(state: &State<N>) -> Vec<(usize, String)> {
     let peers: Vec<&Peer> = state.nodes.iter().filter_map(|node| node.peer()).collect();
     let over_peers = invariants::ALL.iter().map(|(_, predicate)| predicate(&peers, &state.ghost));
-    let all = over_peers.chain([stands_on_quorum(state), states_agree(state)]).chain(N::look(state));
+    let all = over_peers
+        .chain([stands_on_quorum(state), states_agree(state)])
+        .chain(N::INVARIANTS.iter().map(|(_, look, _)| look(state)));
     all.enumerate().filter_map(|(nth, result)| Some((nth, result.err()?))).collect()
 }
 

@@ -1,7 +1,8 @@
 //! The invariants of whole servers: of their trees, of what stands for requests, and of what the client was told.
 
 use super::client::{IN_ORDER, NEVER_BACK, WATCH_FIRST};
-use super::config::{Traces, Work};
+use super::config::Traces;
+use super::node::Invariant;
 use super::server_node::ServerNode;
 use super::state::State;
 use super::work::{self, request};
@@ -32,66 +33,46 @@ pub const CRASH_SPOILS_NOTHING: &str = "CrashSpoilsNothing";
 pub const SERVICE_ALLOWS: &str = "ServiceAllows";
 
 /// All of them, in order.
-pub(super) const NAMES: [&str; 11] = [
-    EQUAL_TREES,
-    EPHEMERALS_HAVE_SESSIONS,
-    MULTI_IS_ATOMIC,
-    COUNTERS_ASCEND,
-    SESSION_ORDER,
-    ANSWERED_STANDS,
-    CRASH_SPOILS_NOTHING,
-    NEVER_BACK,
-    IN_ORDER,
-    WATCH_FIRST,
-    SERVICE_ALLOWS,
+pub(super) const ALL: [Invariant<ServerNode>; 11] = [
+    (EQUAL_TREES, equal_trees, |state| {
+        let mut shown: Vec<Zxid> = servers(state).map(|(_, server)| server.tree().last_zxid()).collect();
+        shown.sort_unstable();
+        shown.windows(2).any(|two| two[0] == two[1] && two[0] > Zxid::ZERO)
+    }),
+    (EPHEMERALS_HAVE_SESSIONS, ephemerals_have_sessions, |state| {
+        servers(state).any(|(_, server)| !server.tree().ephemeral_owners().is_empty())
+    }),
+    (MULTI_IS_ATOMIC, multi_is_atomic, |state| {
+        stand(state).any(|txn| matches!(asked_for(state, txn), Request::Multi { .. }))
+    }),
+    (COUNTERS_ASCEND, counters_ascend, |state| {
+        stand(state).any(|txn| matches!(txn.body, TxnBody::Create { .. }))
+    }),
+    (SESSION_ORDER, session_order, |state| stand(state).count() > 1),
+    (ANSWERED_STANDS, answered_stands, |state| !state.client.answered.is_empty()),
+    (CRASH_SPOILS_NOTHING, crash_spoils_nothing, |_| true),
+    (NEVER_BACK, |state| told(state, NEVER_BACK), |state| state.client.last > Zxid::ZERO),
+    (IN_ORDER, |state| told(state, IN_ORDER), |state| state.client.at.is_some()),
+    (WATCH_FIRST, |state| told(state, WATCH_FIRST), |state| state.client.at.is_some()),
+    (SERVICE_ALLOWS, service_allows, |state| state.client.record.len() > 1),
 ];
 
-/// Looks at all of them.
-pub(super) fn look(state: &State<ServerNode>) -> Vec<Result<(), String>> {
-    let stands = &state.ghost.committed;
-    let told = |name| match state.client.wrong.iter().find(|(broken, _)| *broken == name) {
+/// What the client was told and must not have been, by this name.
+fn told(state: &State<ServerNode>, name: &str) -> Result<(), String> {
+    match state.client.wrong.iter().find(|(broken, _)| *broken == name) {
         Some((_, what)) => Err(what.clone()),
         None => Ok(()),
-    };
-    vec![
-        equal_trees(state),
-        servers(state).try_for_each(|(id, server)| ephemerals_have_sessions(id, server)),
-        multi_is_atomic(state.nodes[0].setup().work, stands),
-        counters_ascend(stands),
-        session_order(stands),
-        answered_stands(stands, &state.client.answered),
-        crash_spoils_nothing(state),
-        told(NEVER_BACK),
-        told(IN_ORDER),
-        told(WATCH_FIRST),
-        service_allows(state),
-    ]
+    }
 }
 
-/// Whether there is anything that one of them speaks of.
-pub(super) fn is_tested(name: &str, state: &State<ServerNode>) -> bool {
-    let stand = || state.ghost.committed.values().filter(|txn| txn.session == work::SESSION);
-    match name {
-        EQUAL_TREES => {
-            let mut shown: Vec<Zxid> = servers(state).map(|(_, server)| server.tree().last_zxid()).collect();
-            shown.sort_unstable();
-            shown.windows(2).any(|two| two[0] == two[1] && two[0] > Zxid::ZERO)
-        }
-        EPHEMERALS_HAVE_SESSIONS => {
-            servers(state).any(|(_, server)| !server.tree().ephemeral_owners().is_empty())
-        }
-        MULTI_IS_ATOMIC => stand().any(|txn| {
-            matches!(request(state.nodes[0].setup().work, txn.xid.0.into()), Request::Multi { .. })
-        }),
-        COUNTERS_ASCEND => stand().any(|txn| matches!(txn.body, TxnBody::Create { .. })),
-        SESSION_ORDER => stand().count() > 1,
-        ANSWERED_STANDS => !state.client.answered.is_empty(),
-        NEVER_BACK => state.client.last > Zxid::ZERO,
-        IN_ORDER | WATCH_FIRST => state.client.at.is_some(),
-        CRASH_SPOILS_NOTHING => true,
-        SERVICE_ALLOWS => state.client.record.len() > 1,
-        _ => false,
-    }
+/// What stands of what the client asked for.
+fn stand(state: &State<ServerNode>) -> impl Iterator<Item = &Arc<Txn>> {
+    state.ghost.committed.values().filter(|txn| txn.session == work::SESSION)
+}
+
+/// What the client asked for with it.
+fn asked_for(state: &State<ServerNode>, txn: &Txn) -> Request {
+    request(state.nodes[0].setup().work, txn.xid.0.into())
 }
 
 /// The servers that are up, by their ids.
@@ -111,17 +92,19 @@ fn equal_trees(state: &State<ServerNode>) -> Result<(), String> {
     Ok(())
 }
 
-fn ephemerals_have_sessions(id: u8, server: &Server) -> Result<(), String> {
-    let owners = server.tree().ephemeral_owners();
-    match owners.into_iter().find(|owner| server.sessions().find(*owner).is_none()) {
-        Some(owner) => Err(format!("server {id} shows an ephemeral znode of {owner}, which is over")),
-        None => Ok(()),
+fn ephemerals_have_sessions(state: &State<ServerNode>) -> Result<(), String> {
+    for (id, server) in servers(state) {
+        let mut owners = server.tree().ephemeral_owners().into_iter();
+        if let Some(owner) = owners.find(|owner| server.sessions().find(*owner).is_none()) {
+            return Err(format!("server {id} shows an ephemeral znode of {owner}, which is over"));
+        }
     }
+    Ok(())
 }
 
-fn multi_is_atomic(work: Work, stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String> {
-    for txn in stands.values().filter(|txn| txn.session == work::SESSION) {
-        let Request::Multi { ops: asked } = request(work, txn.xid.0.into()) else { continue };
+fn multi_is_atomic(state: &State<ServerNode>) -> Result<(), String> {
+    for txn in stand(state) {
+        let Request::Multi { ops: asked } = asked_for(state, txn) else { continue };
         if let TxnBody::Multi { ops } = &txn.body
             && ops.len() != asked.len()
         {
@@ -131,11 +114,11 @@ fn multi_is_atomic(work: Work, stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), 
     Ok(())
 }
 
-fn counters_ascend(stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String> {
+fn counters_ascend(state: &State<ServerNode>) -> Result<(), String> {
     let (tree, _) = work::image();
     let mut created: BTreeMap<Text, i32> =
         tree.nodes().map(|(path, node)| (path.clone(), node.created)).collect();
-    for txn in stands.values() {
+    for txn in state.ghost.committed.values() {
         let alone = std::slice::from_ref(&txn.body);
         let ops = if let TxnBody::Multi { ops } = &txn.body { ops } else { alone };
         for op in ops {
@@ -153,9 +136,9 @@ fn counters_ascend(stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String> {
     Ok(())
 }
 
-fn session_order(stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String> {
+fn session_order(state: &State<ServerNode>) -> Result<(), String> {
     let mut last: BTreeMap<SessionId, Xid> = BTreeMap::new();
-    for txn in stands.values().filter(|txn| takes_effect(txn)) {
+    for txn in state.ghost.committed.values().filter(|txn| takes_effect(txn)) {
         let before = last.entry(txn.session).or_insert(txn.xid);
         if txn.xid < *before {
             return Err(format!("number {} takes effect after number {}", txn.xid.0, before.0));
@@ -179,10 +162,10 @@ fn takes_effect(txn: &Txn) -> bool {
     }
 }
 
-fn answered_stands(stands: &BTreeMap<Zxid, Arc<Txn>>, answered: &BTreeMap<Xid, Zxid>) -> Result<(), String> {
-    for (xid, zxid) in answered {
+fn answered_stands(state: &State<ServerNode>) -> Result<(), String> {
+    for (xid, zxid) in &state.client.answered {
         let is_it = |txn: &Arc<Txn>| txn.session == work::SESSION && txn.xid == *xid;
-        if !stands.get(zxid).is_some_and(is_it) {
+        if !state.ghost.committed.get(zxid).is_some_and(is_it) {
             return Err(format!("number {} is answered with {zxid}, which is not what stands", xid.0));
         }
     }
