@@ -76,7 +76,7 @@ pub trait Node: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// Whether it has clients. Without any, what is proposed is of nobody's.
     const HAS_CLIENTS: bool = false;
 
-    /// The invariants that speak of it alone, by name: see [`look`](Node::look).
+    /// The invariants that speak of it alone, by name.
     const INVARIANTS: &'static [Invariant<Self>] = &[];
 
     /// One that is switched off and finds this when it starts.
