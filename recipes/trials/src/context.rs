@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
 /// Whose the live sessions are, and which actors' claims do not count, or not as defects.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SessionTracker {
     lock: &'static str,
     pub(crate) live: BTreeMap<SessionId, ActorId>,
@@ -54,17 +54,7 @@ enum Loss {
 
 impl SessionTracker {
     pub(crate) fn of(lock: &'static str) -> SessionTracker {
-        SessionTracker {
-            lock,
-            live: BTreeMap::new(),
-            opened: BTreeSet::new(),
-            ended: BTreeSet::new(),
-            crashed: BTreeSet::new(),
-            standing: BTreeMap::new(),
-            stood_before: BTreeSet::new(),
-            deleted_externally: BTreeMap::new(),
-            threaded: BTreeSet::new(),
-        }
+        SessionTracker { lock, ..SessionTracker::default() }
     }
 
     /// Takes note; gives who dies of it: by the end of the session, or by a crash.

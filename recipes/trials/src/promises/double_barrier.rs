@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use zk_api::SessionId;
 
 /// Who is where at a double barrier.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Rounds {
     parent: &'static str,
     /// How many a round needs.
@@ -104,21 +104,7 @@ enum RoundStep {
 
 impl Rounds {
     fn of(parent: &'static str) -> Rounds {
-        let tracker = SessionTracker::of(parent);
-        let (members, may_return) = (BTreeMap::new(), BTreeMap::new());
-        let (tainted, deleted_externally, ambiguous) = (false, false, false);
-        Rounds {
-            parent,
-            size: 0,
-            tainted,
-            deleted_externally,
-            tracker,
-            members,
-            fallen: 0,
-            may_return,
-            ambiguous,
-            left: None,
-        }
+        Rounds { parent, tracker: SessionTracker::of(parent), ..Rounds::default() }
     }
 
     fn see(&mut self, event: &Event) -> Option<RoundStep> {

@@ -1,8 +1,8 @@
 //! Promises that a recipe does not make, measured all the same.
 
-use super::broken;
+use super::anew;
 use crate::event::Event;
-use crate::promise::{Assumption, Finding, Promise, Rest, Terms};
+use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms};
 
 /// A promise that the recipe does not make: what it finds is reported with its rate, and is no defect.
 ///
@@ -11,10 +11,12 @@ use crate::promise::{Assumption, Finding, Promise, Rest, Terms};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Measured<P>(pub P);
 
-fn only_measured(finding: Finding) -> Finding {
-    match finding {
-        Finding::Tested => Finding::Tested,
-        Finding::Broken(v) => broken(v.what, v.violated_assumption.or(Some(Assumption::Promised))),
+fn only_measured(found: &mut [Finding]) {
+    for finding in found {
+        if let Finding::Broken(violation) = finding {
+            violation.violated_assumption.get_or_insert(Assumption::Promised);
+            violation.about = Subject::Unsaid;
+        }
     }
 }
 
@@ -24,24 +26,18 @@ impl<P: Promise> Promise for Measured<P> {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let before = found.len();
-        self.0.see(event, found);
-        let new = found.split_off(before);
-        found.extend(new.into_iter().map(only_measured));
+        only_measured(anew(found, |found| self.0.see(event, found)));
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let before = found.len();
-        self.0.at_rest(rest, found);
-        let new = found.split_off(before);
-        found.extend(new.into_iter().map(only_measured));
+        only_measured(anew(found, |found| self.0.at_rest(rest, found)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::*;
-    use super::super::{NoWaiterStuck, OneWokenPerDeletion};
+    use super::super::{NoWaiterStuck, OneWokenPerDeletion, broken};
     use super::*;
     use zk_api::EventType;
 

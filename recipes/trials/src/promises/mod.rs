@@ -144,50 +144,45 @@ use zk_api::Text;
 
 /// The ten promises of a fair lock with tokens, in the order of the reports.
 pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    vec![
-        Box::new(ExclusionAmongLiveSessions::of(lock)),
-        Box::new(ExclusionAtResource::fenced(lock)),
-        Box::new(ExclusionAtResource::unfenced(lock)),
-        Box::new(TokensIncrease::of(lock)),
-        Box::new(Fifo::of(lock)),
-        Box::new(OneWokenPerDeletion::of(lock)),
-        Box::new(NoWaiterStuck),
-        Box::new(NoOrphanZnode::of(lock)),
-        Box::new(NoForeignDelete::of(lock)),
-        Box::new(Undisturbed::of(NoFailure).sparing(lock)),
-    ]
+    of_lock(lock, vec![Box::new(Fifo::of(lock)), Box::new(OneWokenPerDeletion::of(lock))])
 }
 
 /// The eleven promises of a fair lock with tokens that can also be shared: a contender that wants it alone has
 /// `exclusive` in the name of its znode.
 pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    vec![
-        Box::new(ExclusionAmongLiveSessions::of(lock)),
-        Box::new(ExclusionAtResource::fenced(lock)),
-        Box::new(ExclusionAtResource::unfenced(lock)),
-        Box::new(TokensIncrease::of(lock)),
+    let of_line: Vec<Box<dyn AnyPromise>> = vec![
         Box::new(Fifo::of_shared(lock, exclusive)),
         Box::new(SharersWakeTogether::of(lock, exclusive)),
         Box::new(SharersMeet::of(lock, exclusive)),
-        Box::new(NoWaiterStuck),
-        Box::new(NoOrphanZnode::of(lock)),
-        Box::new(NoForeignDelete::of(lock)),
-        Box::new(Undisturbed::of(NoFailure).sparing(lock)),
-    ]
+    ];
+    of_lock(lock, of_line)
 }
 
 /// The eight promises of a fair lock without tokens.
 pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    vec![
+    without_tokens(of_fenced_lock(lock))
+}
+
+/// What every lock with tokens promises, with what it promises of the line in which its contenders stand.
+pub(crate) fn of_lock(lock: &'static str, of_line: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
+    let mut all: Vec<Box<dyn AnyPromise>> = vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
+        Box::new(ExclusionAtResource::fenced(lock)),
         Box::new(ExclusionAtResource::unfenced(lock)),
-        Box::new(Fifo::of(lock)),
-        Box::new(OneWokenPerDeletion::of(lock)),
-        Box::new(NoWaiterStuck),
-        Box::new(NoOrphanZnode::of(lock)),
-        Box::new(NoForeignDelete::of(lock)),
-        Box::new(Undisturbed::of(NoFailure).sparing(lock)),
-    ]
+        Box::new(TokensIncrease::of(lock)),
+    ];
+    all.extend(of_line);
+    all.push(Box::new(NoWaiterStuck));
+    all.push(Box::new(NoOrphanZnode::of(lock)));
+    all.push(Box::new(NoForeignDelete::of(lock)));
+    all.push(Box::new(Undisturbed::of(NoFailure).sparing(lock)));
+    all
+}
+
+/// What is left of these where no tokens are given.
+pub(crate) fn without_tokens(mut all: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
+    all.retain(|promise| !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name()));
+    all
 }
 
 /// The ten promises of atomic commitment: agreement, the two validities, that nothing is revoked, that every live site
@@ -230,6 +225,13 @@ fn broken_at<'a>(what: String, znodes: impl IntoIterator<Item = &'a str>) -> Fin
 /// Broken, and about what any of these actors has.
 fn broken_for(what: String, actors: &[ActorId]) -> Finding {
     Finding::Broken(Violation { what, violated_assumption: None, about: Subject::Actors(actors.into()) })
+}
+
+/// What is found by this, and was not before.
+fn anew(found: &mut Vec<Finding>, looks: impl FnOnce(&mut Vec<Finding>)) -> &mut [Finding] {
+    let before = found.len();
+    looks(found);
+    &mut found[before..]
 }
 
 /// What stands for a text behind an actor's name in a promise's state. Its own name in it counts for nothing, so that

@@ -1,10 +1,9 @@
 //! What a program owes, as it is said on a command line: `fair-lock=/lock`.
 
 use super::{
-    BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether, ExclusionAmongLiveSessions,
-    ExclusionAtResource, LeavesTogether, NoFailure, NoForeignDelete, NoOpeningMissed, NoOrphanZnode,
-    NoWaiterStuck, NothingLost, QueueProgress, RaisedAsTold, RoundsDoNotMix, STANDARD, SharersMeet,
-    TakenOnce, TakesInOrder, Undisturbed, of_fair_lock,
+    BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether, LeavesTogether, NoFailure,
+    NoOpeningMissed, NoWaiterStuck, NothingLost, QueueProgress, RaisedAsTold, RoundsDoNotMix, STANDARD,
+    SharersMeet, TakenOnce, TakesInOrder, Undisturbed, of_fair_lock, without_tokens,
 };
 use crate::promise::AnyPromise;
 use std::collections::BTreeSet;
@@ -141,14 +140,7 @@ impl Owed {
 
 /// A lock that is given in any order.
 fn of_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    vec![
-        Box::new(ExclusionAmongLiveSessions::of(lock)),
-        Box::new(ExclusionAtResource::unfenced(lock)),
-        Box::new(NoWaiterStuck),
-        Box::new(NoOrphanZnode::of(lock)),
-        Box::new(NoForeignDelete::of(lock)),
-        Box::new(Undisturbed::of(NoFailure).sparing(lock)),
-    ]
+    without_tokens(super::of_lock(lock, Vec::new()))
 }
 
 /// One that some may share. Nobody knows by their znodes who asks for a share, but two are to have one at a time.

@@ -2,6 +2,7 @@
 
 use super::{
     NO_POLLING, NoFailure, NoLitter, NoPolling, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed,
+    anew,
 };
 use crate::event::Event;
 use crate::promise::{AnyPromise, Finding, Promise, Rest, Terms};
@@ -52,14 +53,10 @@ impl<P: Promise> Promise for Standard<P> {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let from = found.len();
-        self.0.see(event, found);
-        tell(&mut found[from..]);
+        tell(anew(found, |found| self.0.see(event, found)));
     }
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let from = found.len();
-        self.0.at_rest(rest, found);
-        tell(&mut found[from..]);
+        tell(anew(found, |found| self.0.at_rest(rest, found)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Promises that are owed as long as no administrator has changed what they are about.
 
-use super::{below, parent, within};
+use super::{anew, below, parent, within};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,15 +156,12 @@ impl<P: Promise> Promise for Undisturbed<P> {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.take_note(event);
-        let before = found.len();
-        self.promise.see(event, found);
-        self.mark_expected(&mut found[before..]);
+        let found = anew(found, |found| self.promise.see(event, found));
+        self.mark_expected(found);
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let before = found.len();
-        self.promise.at_rest(rest, found);
-        self.mark_expected(&mut found[before..]);
+        self.mark_expected(anew(found, |found| self.promise.at_rest(rest, found)));
     }
 }
 

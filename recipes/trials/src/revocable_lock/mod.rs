@@ -19,7 +19,7 @@ use crate::lock::LOCK;
 use crate::promise::AnyPromise;
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtResource, Fifo, Measured, NoFailure, NoForeignDelete,
-    NoOrphanZnode, NoWaiterStuck, RevocationHeeded, SharersMeet, TokensIncrease, Undisturbed,
+    NoOrphanZnode, NoWaiterStuck, RevocationHeeded, SharersMeet, Undisturbed, of_lock,
 };
 use crate::trial::{Bounds, Trial};
 use fixture::{Manner, revocable};
@@ -74,19 +74,12 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// What a shared lock promises that is given back by whoever is asked. Whoever asks watches the znodes as well, so that how
 /// many are woken says nothing.
 fn promises() -> Vec<Box<dyn AnyPromise>> {
-    vec![
-        Box::new(ExclusionAmongLiveSessions::of(LOCK)),
-        Box::new(ExclusionAtResource::fenced(LOCK)),
-        Box::new(ExclusionAtResource::unfenced(LOCK)),
-        Box::new(TokensIncrease::of(LOCK)),
+    let of_line: Vec<Box<dyn AnyPromise>> = vec![
         Box::new(Fifo::of_shared(LOCK, "-write-")),
         Box::new(SharersMeet::of(LOCK, "-write-")),
         Box::new(RevocationHeeded::of(LOCK)),
-        Box::new(NoWaiterStuck),
-        Box::new(NoOrphanZnode::of(LOCK)),
-        Box::new(NoForeignDelete::of(LOCK)),
-        Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
-    ]
+    ];
+    of_lock(LOCK, of_line)
 }
 
 /// What is left of it where znodes are deleted under live holders.

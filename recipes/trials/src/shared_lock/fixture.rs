@@ -54,9 +54,7 @@ pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
 
 /// The same for those that give no tokens.
 fn promises_without_tokens() -> Vec<Box<dyn AnyPromise>> {
-    let mut all = promises();
-    all.retain(|promise| !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name()));
-    all
+    promises::without_tokens(promises())
 }
 
 /// A reader's place: behind the next lower writer.

@@ -3,6 +3,7 @@
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::lock::{Fixture, lock};
+use crate::promises::without_tokens;
 use crate::trial::{Bounds, Trial};
 use zk_api::ZooKeeper;
 
@@ -17,13 +18,7 @@ pub fn trial() -> Trial {
         .breaks("no-orphan-znode", "S-105", "lost request")
         .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
         // It gives no tokens.
-        .promises(|| {
-            let mut all = super::promises();
-            all.retain(|promise| {
-                !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name())
-            });
-            all
-        })
+        .promises(|| without_tokens(super::promises()))
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
