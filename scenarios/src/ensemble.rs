@@ -7,8 +7,8 @@ use crate::typed::{one_of, whole};
 use clap::Args;
 use std::time::Duration;
 use zk_model::ensemble::{
-    EnsembleBounds, EnsembleConfig, Level, Merges, NO_FAIR_CYCLE, NO_PANIC, PROGRESS_POSSIBLE, PeerNode,
-    ServerNode, Work, check_ensemble,
+    EnsembleBounds, EnsembleConfig, Level, Merges, NO_FAIR_CYCLE, NO_PANIC, PROGRESS_POSSIBLE, Work,
+    check_nodes,
 };
 use zk_model::{Check, Progress, PromiseReport, Verdict};
 use zk_reports::{
@@ -149,10 +149,7 @@ pub(crate) fn check(
     is_whole: bool,
     progress: &mut dyn FnMut(Progress),
 ) -> EnsembleReport {
-    let check = match is_whole {
-        true => check_ensemble::<ServerNode>(config, progress),
-        false => check_ensemble::<PeerNode>(config, progress),
-    };
+    let check = check_nodes(is_whole, config, progress);
     let whole =
         is_whole.then(|| WholeServers { asks: config.work.name().into(), snapshots: config.snapshots });
     EnsembleReport { whole, ..report(config, check) }

@@ -2,7 +2,7 @@
 //!
 //! | item | what it is |
 //! |---|---|
-//! | [`check_ensemble`], [`second_opinion`] | explores an ensemble: by our own search, and by stateright's |
+//! | [`check_ensemble`], [`check_nodes`], [`second_opinion`] | explores an ensemble: by our own search, and by stateright's |
 //! | [`EnsembleConfig`], [`EnsembleBounds`] | what to explore, how, and when to give up |
 //! | [`Level`], [`Work`], [`Merges`], [`Traces`], [`Tune`] | where it begins, what clients ask for, what is merged |
 //! | [`EnsembleModel`], [`State`], [`Action`] | the state machine, a state, and what can happen in it |
@@ -72,7 +72,9 @@ pub use config::{EnsembleBounds, EnsembleConfig, Level, Merges, Setup, Traces, T
 pub use model::EnsembleModel;
 pub use node::{Effect, Event, Invariant, Node};
 pub use peer_node::PeerNode;
-pub use search::{BROKEN_WITHOUT, NO_FAIR_CYCLE, NO_PANIC, PLANTED, PROGRESS_POSSIBLE, check_ensemble};
+pub use search::{
+    BROKEN_WITHOUT, NO_FAIR_CYCLE, NO_PANIC, PLANTED, PROGRESS_POSSIBLE, check_ensemble, check_nodes,
+};
 pub use server_node::ServerNode;
 pub use state::State;
 pub use stateright::second_opinion;

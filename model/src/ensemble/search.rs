@@ -5,7 +5,9 @@ use super::config::EnsembleConfig;
 use super::describe::retrace;
 use super::model::EnsembleModel;
 use super::node::Node;
+use super::peer_node::PeerNode;
 use super::progress::{is_serving, look_for_progress};
+use super::server_node::ServerNode;
 use super::state::State;
 use super::watch::{InvariantCheck, names};
 use crate::check::{Check, Counterexample, Progress, PromiseReport, Verdict};
@@ -41,6 +43,15 @@ pub(super) struct Search<'a, N: Node> {
     invariants: InvariantCheck,
     beyond: u64,
     reached: Reached,
+}
+
+/// Explores an ensemble of whole servers, or of bare peers, as [`check_ensemble`] does, which is compiled for both in this
+/// crate: not in each that asks, with whatever optimisation that has.
+pub fn check_nodes(is_whole: bool, config: &EnsembleConfig, progress: &mut dyn FnMut(Progress)) -> Check {
+    match is_whole {
+        true => check_ensemble::<ServerNode>(config, progress),
+        false => check_ensemble::<PeerNode>(config, progress),
+    }
 }
 
 /// Explores an ensemble. `progress` is called now and then.

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use zk_model::ensemble::{
     ANSWERED_STANDS, BROKEN_WITHOUT, COUNTERS_ASCEND, EPHEMERALS_HAVE_SESSIONS, EQUAL_TREES, EnsembleBounds,
     EnsembleConfig, IN_ORDER, Level, MULTI_IS_ATOMIC, NEVER_BACK, NO_FAIR_CYCLE, PLANTED, PROGRESS_POSSIBLE,
-    PeerNode, SESSION_ORDER, STANDS_ON_QUORUM, STATES_AGREE, ServerNode, Tune, WATCH_FIRST, Work,
-    check_ensemble,
+    SESSION_ORDER, STANDS_ON_QUORUM, STATES_AGREE, Tune, WATCH_FIRST, Work, check_nodes,
 };
 use zk_model::{Check, Verdict};
 use zk_proto::mutant::Mutant;
@@ -118,10 +117,7 @@ pub(super) fn explore<'a>(
             peer.mutant = mutant;
         }));
         let config = EnsembleConfig { tune, max_states: Some(max_states), ..bounds.config.clone() };
-        let check = match bounds.is_whole {
-            true => check_ensemble::<ServerNode>(&config, &mut |_| ()),
-            false => check_ensemble::<PeerNode>(&config, &mut |_| ()),
-        };
+        let check = check_nodes(bounds.is_whole, &config, &mut |_| ());
         kill(bounds, mutant, &check)
     })
 }
