@@ -1,7 +1,7 @@
 //! The locals of a caller, for checkpoints of what it calls.
 
 use crate::{Call, KeeperState, Local, Pending, Request, SessionId, ZooKeeper, Zxid};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 /// Local variables that are alive in a caller while a recipe runs that it has called; the recipe's
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Locals(Arc<Mutex<Vec<Owned>>>);
+pub struct Locals(Arc<RwLock<Vec<Owned>>>);
 
 /// A [`Local`] that owns its text.
 #[derive(Clone, Debug)]
@@ -33,6 +33,13 @@ enum Owned {
 }
 
 impl Locals {
+    /// These.
+    pub fn of(locals: &[Local<'_>]) -> Locals {
+        let of = Locals::default();
+        of.set(locals);
+        of
+    }
+
     /// From now on, these are alive and no others.
     pub fn set(&self, locals: &[Local<'_>]) {
         let owned = locals.iter().map(|local| match local {
@@ -40,7 +47,7 @@ impl Locals {
             Local::Number(number) => Owned::Number(*number),
             Local::Zxid(zxid) => Owned::Zxid(*zxid),
         });
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = owned.collect();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = owned.collect();
     }
 
     /// A session whose checkpoints include these locals, too.
@@ -73,7 +80,7 @@ impl<Z: ZooKeeper> ZooKeeper for TellsLocals<Z> {
         self.zk.state_change()
     }
     fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
-        let callers = self.locals.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let callers = self.locals.0.read().unwrap_or_else(PoisonError::into_inner);
         let callers = callers.iter().map(|local| match local {
             Owned::Text(text) => Local::Text(text),
             Owned::Number(number) => Local::Number(*number),

@@ -2,7 +2,7 @@
 
 use super::{look, presents};
 use crate::common::plain;
-use crate::common::{InRound, Stop};
+use crate::common::{Stop, in_round};
 use crate::event::{Observation, Resource};
 use crate::lock::{Fixture, LOCK};
 use crate::promises::ExclusionAtResource;
@@ -44,8 +44,7 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
         zk.checkpoint("check-then-act/write", &[Local::Text(own.as_str()), Local::Number(nth.into())]);
         presents(&fixture, &own, Mode::Exclusive, None);
         // CheckSequencer: the znode exists, and its version is still 0.
-        let accepted =
-            look(&InRound::new(zk.clone(), nth), &own).await?.is_some_and(|stat| stat.version() == 0);
+        let accepted = look(&in_round(zk.clone(), nth), &own).await?.is_some_and(|stat| stat.version() == 0);
         presents(&fixture, &own, Mode::Exclusive, Some(accepted));
         if accepted && fixture.role().effects {
             fixture.writes(Resource::Unfenced, None).await;

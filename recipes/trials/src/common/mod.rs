@@ -22,7 +22,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use zk_api::{Call, Error, KeeperState, Local, Pending, Request, SessionId, Text, ZooKeeper};
+use zk_api::{
+    Call, Error, KeeperState, Local, Locals, Pending, Request, SessionId, TellsLocals, Text, ZooKeeper,
+};
 use zk_recipes::RecipeError;
 
 /// A session, whatever its engine.
@@ -90,54 +92,16 @@ impl Stop {
 
 /// A session whose checkpoints know which round it is: the round is alive in every place of a recipe. Or something else
 /// that its caller will need again.
-#[derive(Clone, Debug)]
-pub struct InRound<Z> {
-    zk: Z,
-    known: Known,
+pub type InRound<Z> = TellsLocals<Z>;
+
+/// In a round, counted from 0.
+pub fn in_round<Z>(zk: Z, round: impl Into<i64>) -> InRound<Z> {
+    Locals::of(&[Local::Number(round.into())]).told_by(zk)
 }
 
-#[derive(Clone, Debug)]
-enum Known {
-    Number(i64),
-    Text(Text),
-}
-
-impl<Z> InRound<Z> {
-    /// In a round, counted from 0.
-    pub fn new(zk: Z, round: impl Into<i64>) -> InRound<Z> {
-        InRound { zk, known: Known::Number(round.into()) }
-    }
-
-    /// Where a text is needed again.
-    pub fn knowing(zk: Z, text: &str) -> InRound<Z> {
-        InRound { zk, known: Known::Text(text.into()) }
-    }
-}
-
-impl<Z: ZooKeeper> ZooKeeper for InRound<Z> {
-    fn submit(&self, request: Request) -> Call {
-        self.zk.submit(request)
-    }
-    fn sleep(&self, duration: Duration) -> Pending<()> {
-        self.zk.sleep(duration)
-    }
-    fn session(&self) -> SessionId {
-        self.zk.session()
-    }
-    fn state(&self) -> KeeperState {
-        self.zk.state()
-    }
-    fn state_change(&self) -> Pending<KeeperState> {
-        self.zk.state_change()
-    }
-    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
-        let mut all = vec![match &self.known {
-            Known::Number(number) => Local::Number(*number),
-            Known::Text(text) => Local::Text(text),
-        }];
-        all.extend_from_slice(locals);
-        self.zk.checkpoint(label, &all);
-    }
+/// Where a text is needed again.
+pub fn knowing<Z>(zk: Z, text: &str) -> InRound<Z> {
+    Locals::of(&[Local::Text(text)]).told_by(zk)
 }
 
 /// A session without checkpoints, for several threads of a process: where one of them is tells nothing of where others are.

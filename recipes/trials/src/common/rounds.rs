@@ -19,7 +19,7 @@
 //! let trial = Trial::new("my-lock", actor).setup(["/my-lock"]);
 //! ```
 
-use super::{InRound, Stop};
+use super::{InRound, Stop, in_round};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::trial::Role;
@@ -34,7 +34,7 @@ where
     F: Future<Output = Result<(), Stop>>,
 {
     for nth in 0..role.rounds {
-        let zk = InRound::new(zk.clone(), nth);
+        let zk = in_round(zk.clone(), nth);
         zk.checkpoint("trial/round", &[]);
         round(zk, nth).await?;
     }

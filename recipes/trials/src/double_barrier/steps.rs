@@ -1,7 +1,7 @@
 //! The published steps, decent in everything but what a variant asks for.
 
 use super::fixture::{BARRIER, Fixture};
-use crate::common::{InRound, Stop, plain};
+use crate::common::{Stop, in_round, knowing, plain};
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Either, ErrorCode, Local, Text, Watch, ZPath, ZooKeeper, race};
 
@@ -59,7 +59,7 @@ impl Steps {
             return Ok(false);
         }
         fixture.inside().await;
-        self.leave(&InRound::new(zk, LEAVING), &own).await?;
+        self.leave(&in_round(zk, LEAVING), &own).await?;
         Ok(true)
     }
 
@@ -99,7 +99,7 @@ impl Steps {
                 [..] if processes == 1 && names.iter().any(is_own) => return plain::remove(zk, own).await,
                 [lowest, .., highest] if is_own(lowest) => self.wait_for(zk, highest, own).await?,
                 [lowest, ..] => {
-                    self.remove(&InRound::knowing(zk.clone(), lowest), own).await?;
+                    self.remove(&knowing(zk.clone(), lowest), own).await?;
                     self.wait_for(zk, lowest, own).await?;
                 }
             }
@@ -157,7 +157,7 @@ pub(super) async fn tutorial(fixture: &Fixture) -> Result<bool, Stop> {
     until(&zk, &own, |members| members >= fixture.size()).await?;
     fixture.inside().await;
     plain::remove(&zk, &own).await?;
-    until(&InRound::new(zk, LEAVING), &own, |members| members == 0).await?;
+    until(&in_round(zk, LEAVING), &own, |members| members == 0).await?;
     Ok(true)
 }
 

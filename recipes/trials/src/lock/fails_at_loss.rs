@@ -2,7 +2,7 @@
 
 use super::fixture::{Fixture, lock};
 use crate::common::plain::{self, Place};
-use crate::common::{InRound, Stop};
+use crate::common::{Stop, knowing};
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
 
@@ -28,7 +28,7 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
             Err(error) if error.is_session_over() => return Err(error.into()),
             Err(error) => {
                 // What follows differs from what follows a release.
-                let fails = InRound::knowing(zk.clone(), &error.to_string());
+                let fails = knowing(zk.clone(), &error.to_string());
                 plain::remove(&fails, &own).await?;
                 return Err(error.into());
             }

@@ -1,7 +1,7 @@
 //! What all groups on trial have in common: one who watches, and members who come and go.
 
 use crate::common::rounds::{ended, rounds};
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn, in_round};
 use crate::event::Observation;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -112,7 +112,7 @@ impl Fixture {
     pub fn member_in(&self, role: u8) -> Member {
         let name = name(self.role.me.process, self.is_last);
         let data = zk_api::Data::NULL;
-        Membership::new(InRound::new(self.zk(), role), &self.group(), &name, data, Ghost::Replace)
+        Membership::new(in_round(self.zk(), role), &self.group(), &name, data, Ghost::Replace)
             .expect("fit for a name")
     }
 

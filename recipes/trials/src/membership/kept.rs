@@ -1,7 +1,7 @@
 //! `membership/kept` and `membership/watch-not-rearmed`: somebody writes to a member's znode and then deletes it.
 
 use super::fixture::{Fixture, group, name, promises};
-use crate::common::{AnyZooKeeper, InRound, Stop, Turn, plain};
+use crate::common::{AnyZooKeeper, InRound, Stop, Turn, in_round, plain};
 use crate::trial::{Bounds, Trial};
 use std::pin::pin;
 use zk_api::{Data, Either, ErrorCode, EventType, Local, Watch, ZPath, ZooKeeper, race};
@@ -113,7 +113,7 @@ async fn operates(fixture: Fixture) -> Result<(), Stop> {
 /// Waits until everybody is there, in this part of the round.
 async fn full(fixture: &Fixture, part: u8) -> Result<(), RecipeError> {
     fixture.follows();
-    let mut roster = Roster::new(InRound::new(fixture.zk(), part), &fixture.group());
+    let mut roster = Roster::new(in_round(fixture.zk(), part), &fixture.group());
     loop {
         let members = roster.changed().await?;
         fixture.sees(members);

@@ -1,6 +1,6 @@
 //! What all queues on trial have in common: the first process puts, or the first few; the others take and work.
 
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Turn};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Turn, in_round};
 use crate::event::Observation;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -111,7 +111,7 @@ pub struct Item {
 impl Fixture {
     /// The session. Checkpoints made with it know which round it is.
     pub fn zk(&self, round: impl Into<i64>) -> InRound<AnyZooKeeper> {
-        InRound::new(self.zk.clone(), round)
+        in_round(self.zk.clone(), round)
     }
 
     /// The queue's znode.

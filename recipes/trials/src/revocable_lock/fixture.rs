@@ -7,10 +7,7 @@ use crate::promises::OF_LOCKS;
 use crate::trial::{Role, Trial};
 use std::pin::pin;
 use std::time::Duration;
-use zk_api::{
-    Call, CreateMode, Data, ErrorCode, KeeperState, Local, Pending, Request, SessionId, Text, ZPath,
-    ZooKeeper, race,
-};
+use zk_api::{CreateMode, Data, ErrorCode, KeeperState, Local, Locals, Text, ZPath, ZooKeeper, race};
 use zk_recipes::{Mode, OnDisconnect, Revoker, SharedLock};
 
 /// Has a child as long as somebody is there who asks.
@@ -81,15 +78,15 @@ async fn asks(manner: Manner, zk: &AnyZooKeeper, role: Role) -> Result<(), Stop>
     for round in 0..role.rounds {
         let known = [Local::Number(round.into())];
         let names = plain::again_from(zk, "revokers/list", &known, || zk.children(&lock())).await?;
-        let round = InRound::new(zk.clone(), round);
         for (at, name) in names.iter().enumerate() {
             // How far it is, and all of them, are alive as well.
-            let listed = Listed { zk: &round, names: &names, asked: Some(at) };
-            manner.ask(listed, &plain::child(&lock(), name)).await?;
+            let asks = listed(zk, round, at as i64, &names);
+            manner.ask(asks, &plain::child(&lock(), name)).await?;
         }
         for (at, name) in names.iter().enumerate() {
-            let listed = Listed { zk: &round, names: &names[at..], asked: None };
-            manner.gone(listed, &plain::child(&lock(), name)).await?;
+            // All are asked, and these are waited for.
+            let waits = listed(zk, round, -1, &names[at..]);
+            manner.gone(waits, &plain::child(&lock(), name)).await?;
         }
     }
     plain::remove(zk, &sign).await
@@ -140,34 +137,9 @@ async fn nobody_asks(zk: &impl ZooKeeper) {
     }
 }
 
-/// A session whose checkpoints know whom there is to ask.
-struct Listed<'a, Z> {
-    zk: &'a Z,
-    names: &'a [Text],
-    /// How many are asked; `None` if all are, and those named are waited for.
-    asked: Option<usize>,
-}
-
-impl<Z: ZooKeeper> ZooKeeper for Listed<'_, Z> {
-    fn submit(&self, request: Request) -> Call {
-        self.zk.submit(request)
-    }
-    fn sleep(&self, duration: Duration) -> Pending<()> {
-        self.zk.sleep(duration)
-    }
-    fn session(&self) -> SessionId {
-        self.zk.session()
-    }
-    fn state(&self) -> KeeperState {
-        self.zk.state()
-    }
-    fn state_change(&self) -> Pending<KeeperState> {
-        self.zk.state_change()
-    }
-    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
-        let mut all = vec![Local::Number(self.asked.map_or(-1, |asked| asked as i64))];
-        all.extend(self.names.iter().map(|name| Local::Text(name)));
-        all.extend_from_slice(locals);
-        self.zk.checkpoint(label, &all);
-    }
+/// A session whose checkpoints know in a round whom there is to ask, and how many are asked.
+fn listed(zk: &AnyZooKeeper, round: u8, asked: i64, names: &[Text]) -> InRound<AnyZooKeeper> {
+    let numbers = [Local::Number(round.into()), Local::Number(asked)];
+    let names = names.iter().map(|name| Local::Text(name));
+    Locals::of(&numbers.into_iter().chain(names).collect::<Vec<_>>()).told_by(zk.clone())
 }

@@ -2,7 +2,7 @@
 
 use super::fixture::shared;
 use crate::common::plain;
-use crate::common::{InRound, Stop};
+use crate::common::{Stop, knowing};
 use crate::lock::Fixture;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::Mode;
@@ -29,9 +29,9 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
         fixture.leave();
         return plain::remove(&zk, &own).await;
     }
-    let held = InRound::knowing(zk.clone(), own.as_str());
+    let held = knowing(zk.clone(), own.as_str());
     let reads = plain::contend_as(&held, &lock, &guid, "read").await?;
-    plain::remove(&InRound::knowing(zk.clone(), reads.as_str()), &own).await?;
+    plain::remove(&knowing(zk.clone(), reads.as_str()), &own).await?;
     // Only its own place is looked at: it has come from the front of the line, or so it believes.
     fixture.hold(Mode::Shared, &reads, None, std::future::pending::<()>()).await;
     fixture.leave();

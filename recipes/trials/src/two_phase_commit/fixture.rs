@@ -1,6 +1,6 @@
 //! What all two-phase commits on trial have in common: the sites, how they come to their votes, and what they tell.
 
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn, in_round};
 use crate::event::Observation;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -120,7 +120,7 @@ async fn life(
 ) -> Result<(), Stop> {
     let joins = sites != Sites::Silent;
     let fixture =
-        |left: u8| Fixture { zk: InRound::new(zk.clone(), left), probe: probe.clone(), role, left, joins };
+        |left: u8| Fixture { zk: in_round(zk.clone(), left), probe: probe.clone(), role, left, joins };
     let before = fixture(role.rounds.saturating_add(1));
     if joins {
         before.site().join().await?;
