@@ -1,5 +1,6 @@
 //! A run as a space-time diagram, as plain data: lanes, what goes between them, what lasts, and what happens.
 
+use crate::words::seconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -192,6 +193,28 @@ pub struct LeftOut {
     pub idle: u64,
     /// Messages between servers, where there are too many of them.
     pub peers: u64,
+}
+
+impl Unit {
+    /// A time in words.
+    pub(crate) fn words(self, time: u64) -> String {
+        match self {
+            Unit::Nanoseconds => seconds(time),
+            Unit::Steps => format!("step {time}"),
+        }
+    }
+}
+
+impl PointKind {
+    /// What words begin with that tell of it.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            PointKind::Observed | PointKind::Is => "",
+            PointKind::Fault => "fault: ",
+            PointKind::Broken => "BROKEN ",
+            PointKind::Expected => "BROKEN AS EXPECTED ",
+        }
+    }
 }
 
 impl Diagram {

@@ -1,8 +1,7 @@
 //! A diagram as a Mermaid sequence diagram, for wherever Markdown is shown.
 
-use crate::diagram::{ArrowKind, Bar, BarKind, Diagram, Point, PointKind, Unit};
+use crate::diagram::{ArrowKind, Bar, BarKind, Diagram, Point, PointKind};
 use crate::html::shortened;
-use crate::words::seconds;
 use std::fmt::Write;
 
 /// How many messages and notes there are at most: more than that nobody reads, and some viewers refuse.
@@ -24,7 +23,7 @@ pub fn mermaid(diagram: &Diagram) -> String {
         let _ = writeln!(out, "    participant l{nth} as {}", text(&lane.name));
     }
     if piece.left_out.earlier > 0 && !piece.lanes.is_empty() {
-        let first = time(piece.unit, piece.from);
+        let first = piece.unit.words(piece.from);
         let _ = writeln!(out, "    Note over {}: what came before {first} is left out", everybody(&piece));
     }
     let mut lines: Vec<Line> = piece.bars.iter().flat_map(|bar| active(bar, &piece)).collect();
@@ -58,32 +57,20 @@ fn active(bar: &Bar, piece: &Diagram) -> Vec<Line> {
 }
 
 fn note(point: &Point, piece: &Diagram) -> Line {
-    let sign = match point.kind {
-        PointKind::Observed | PointKind::Is => "",
-        PointKind::Fault => "fault: ",
-        PointKind::Broken => "BROKEN ",
-        PointKind::Expected => "BROKEN AS EXPECTED ",
-    };
+    let sign = point.kind.sign();
     let place = match (point.kind, point.lanes.first()) {
         (PointKind::Broken | PointKind::Expected, _) | (_, None) => everybody(piece),
         (_, Some(lane)) => format!("l{lane}"),
     };
     let who = if point.who == "--" { String::new() } else { format!("{} ", point.who) };
     let what = text(&format!("{sign}{who}{}", point.what));
-    (point.at, 2, format!("Note over {place}: {} {what}", time(piece.unit, point.at)))
+    (point.at, 2, format!("Note over {place}: {} {what}", piece.unit.words(point.at)))
 }
 
 fn everybody(piece: &Diagram) -> String {
     match piece.lanes.len() {
         0 | 1 => "l0".into(),
         n => format!("l0,l{}", n - 1),
-    }
-}
-
-fn time(unit: Unit, at: u64) -> String {
-    match unit {
-        Unit::Nanoseconds => seconds(at),
-        Unit::Steps => format!("step {at}"),
     }
 }
 

@@ -116,30 +116,20 @@ pub fn needs(fault: &str) -> String {
 
 impl fmt::Display for CatalogueNote<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (CatalogueNote::AsCatalogued(known)
+        | CatalogueNote::Other(known)
+        | CatalogueNote::NotSeen(known)) = self;
+        let Catalogued { promise, defect, fault } = known;
+        let needs = needs(fault);
         match self {
-            CatalogueNote::AsCatalogued(known) => {
-                write!(
-                    f,
-                    "as catalogued: {} breaks {} ({})",
-                    known.defect,
-                    known.promise,
-                    needs(&known.fault)
-                )
+            CatalogueNote::AsCatalogued(_) => write!(f, "as catalogued: {defect} breaks {promise} ({needs})"),
+            CatalogueNote::Other(_) => write!(
+                f,
+                "not as catalogued: {defect} should have broken {promise} ({needs}), but something else broke"
+            ),
+            CatalogueNote::NotSeen(_) => {
+                write!(f, "not seen: {defect} is catalogued to break {promise} ({needs})")
             }
-            CatalogueNote::Other(known) => write!(
-                f,
-                "not as catalogued: {} should have broken {} ({}), but something else broke",
-                known.defect,
-                known.promise,
-                needs(&known.fault)
-            ),
-            CatalogueNote::NotSeen(known) => write!(
-                f,
-                "not seen: {} is catalogued to break {} ({})",
-                known.defect,
-                known.promise,
-                needs(&known.fault)
-            ),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! page's script moves things about when lanes are hidden or when it is zoomed; it knows only what stands here.
 
 use crate::diagram::{Arrow, ArrowKind, Bar, BarKind, Diagram, LaneKind, LeftOut, Point, PointKind, Unit};
-use crate::words::{count, of, seconds};
+use crate::words::{count, of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns before the first lane: times.
@@ -181,11 +181,7 @@ impl Rows {
         for (time, y) in &self.y {
             let has_room = ticks.last().is_none_or(|last| last.y + TICK <= *y);
             if has_room || breaks.contains(time) {
-                let text = match unit {
-                    Unit::Nanoseconds => seconds(*time),
-                    Unit::Steps => format!("step {time}"),
-                };
-                ticks.push(Tick { y: *y, text });
+                ticks.push(Tick { y: *y, text: unit.words(*time) });
             }
         }
         ticks
@@ -214,13 +210,6 @@ fn lanes(diagram: &Diagram, x: &dyn Fn(usize) -> u64) -> Vec<DrawnLane> {
     diagram.lanes.iter().enumerate().map(lane).collect()
 }
 
-fn when(unit: Unit, time: u64) -> String {
-    match unit {
-        Unit::Nanoseconds => seconds(time),
-        Unit::Steps => format!("step {time}"),
-    }
-}
-
 fn drawn_bar(
     bar: &Bar,
     diagram: &Diagram,
@@ -237,7 +226,7 @@ fn drawn_bar(
         BarKind::Down => ("down", 30),
         BarKind::Partition => ("partition", 36),
     };
-    let end = bar.until.map_or("on".into(), |until| when(diagram.unit, until));
+    let end = bar.until.map_or("on".into(), |until| diagram.unit.words(until));
     DrawnBar {
         lane: bar.lane,
         x: x(bar.lane),
@@ -245,7 +234,7 @@ fn drawn_bar(
         width,
         kind,
         znodes: znodes(&bar.paths),
-        title: format!("{}: {} to {end}", bar.label, when(diagram.unit, bar.from)),
+        title: format!("{}: {} to {end}", bar.label, diagram.unit.words(bar.from)),
     }
 }
 
@@ -283,7 +272,7 @@ fn drawn_arrow(
     let ends = [x(arrow.from), x(arrow.to)];
     let arrives = diagram.arrives(arrow);
     let (end, fate) = match (arrives, arrow.arrived) {
-        (Some(arrived), _) => ("", format!("arrives at {}", when(diagram.unit, arrived))),
+        (Some(arrived), _) => ("", format!("arrives at {}", diagram.unit.words(arrived))),
         (None, Some(_)) => (" short late", "is still under way at the end".into()),
         (None, None) => (" short lost", "does not arrive".into()),
     };
@@ -301,7 +290,7 @@ fn drawn_arrow(
             names[0],
             names[1],
             arrow.label,
-            when(diagram.unit, arrow.sent)
+            diagram.unit.words(arrow.sent)
         ),
     }
 }
@@ -336,7 +325,7 @@ fn points(
             y: rows.y(point.at) + ROW * nth,
             kind,
             class: format!("{kind}{}", if point.is_cause { " cause" } else { "" }),
-            time: when(diagram.unit, point.at),
+            time: diagram.unit.words(point.at),
             who: point.who.clone(),
             what: point.what.clone(),
             short: shortened(&said(point), if point.is_cause { 160 } else { 96 }),
@@ -347,12 +336,10 @@ fn points(
 }
 
 fn said(point: &Point) -> String {
-    match (point.kind, point.who.as_str()) {
-        (PointKind::Broken, _) => format!("BROKEN {}", point.what),
-        (PointKind::Expected, _) => format!("BROKEN AS EXPECTED {}", point.what),
-        (PointKind::Fault, _) => format!("fault: {}", point.what),
-        (PointKind::Observed | PointKind::Is, "--" | "") => point.what.clone(),
-        (PointKind::Observed | PointKind::Is, who) => format!("{who} {}", point.what),
+    match (point.kind.sign(), point.who.as_str()) {
+        ("", "--" | "") => point.what.clone(),
+        ("", who) => format!("{who} {}", point.what),
+        (sign, _) => format!("{sign}{}", point.what),
     }
 }
 
@@ -368,10 +355,10 @@ fn notes(diagram: &Diagram) -> Vec<String> {
     let LeftOut { earlier, later, idle, peers } = diagram.left_out;
     let mut notes = Vec::new();
     if earlier > 0 {
-        notes.push(format!("{} before {} left out", of(earlier, "item"), when(diagram.unit, diagram.from)));
+        notes.push(format!("{} before {} left out", of(earlier, "item"), diagram.unit.words(diagram.from)));
     }
     if later > 0 {
-        notes.push(format!("{} after {} left out", of(later, "item"), when(diagram.unit, diagram.until)));
+        notes.push(format!("{} after {} left out", of(later, "item"), diagram.unit.words(diagram.until)));
     }
     if peers > 0 {
         notes.push(format!("{} messages between servers left out", count(peers)));
