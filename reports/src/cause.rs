@@ -72,10 +72,12 @@ pub struct Moment {
 }
 
 /// Which lines of a timeline stand out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Mark {
     /// None of the others.
+    #[strum(serialize = "")]
     Event,
     /// A fault that was injected.
     Fault,
@@ -98,11 +100,6 @@ impl Mark {
 
     /// Its class in the style sheet.
     pub(crate) fn class(self) -> &'static str {
-        match self {
-            Mark::Event => "",
-            Mark::Fault => "fault",
-            Mark::Broken => "broken",
-            Mark::Expected => "expected",
-        }
+        self.into()
     }
 }

@@ -55,8 +55,9 @@ pub struct Lane {
 }
 
 /// What a lane is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum LaneKind {
     /// A server, or in a model the whole ensemble.
     Server,
@@ -89,6 +90,8 @@ pub struct Arrow {
 /// What kind of message it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum ArrowKind {
     /// From a client.
     Request,
@@ -97,6 +100,7 @@ pub enum ArrowKind {
     /// A watch that fired, on its way to a client.
     Watch,
     /// A session is opened or taken over.
+    #[strum(serialize = "hello")]
     Session,
     /// From server to server.
     Peer,
@@ -166,8 +170,9 @@ pub struct Point {
 }
 
 /// What kind of thing happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum PointKind {
     /// A process says so.
     Observed,

@@ -40,8 +40,10 @@ pub enum Block {
 }
 
 /// How something looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Mood {
+    #[strum(serialize = "")]
     Plain,
     Strong,
     Good,
@@ -112,13 +114,7 @@ impl Mood {
 
     /// Its class in the style sheet.
     pub fn class(self) -> &'static str {
-        match self {
-            Mood::Plain => "",
-            Mood::Strong => "strong",
-            Mood::Good => "good",
-            Mood::Bad => "bad",
-            Mood::Odd => "odd",
-        }
+        self.into()
     }
 }
 

@@ -3,7 +3,7 @@
 //! Time is not to scale: what is idle for long takes little room, and each line of words has a row of its own. The
 //! page's script moves things about when lanes are hidden or when it is zoomed; it knows only what stands here.
 
-use crate::diagram::{Arrow, ArrowKind, Bar, BarKind, Diagram, LaneKind, LeftOut, Point, PointKind, Unit};
+use crate::diagram::{Arrow, ArrowKind, Bar, BarKind, Diagram, Lane, LeftOut, Point, PointKind, Unit};
 use crate::words::{count, of};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,34 +96,28 @@ impl DrawnBar {
 
 /// Lays a diagram out.
 pub fn lay_out(diagram: &Diagram) -> Drawn {
-    let rows = Rows::new(diagram);
-    let paths: Vec<String> = diagram.paths().into_iter().map(String::from).collect();
-    let znodes = |of: &[String]| {
-        let number = |path: &String| paths.binary_search(path).map_or(String::new(), |at| at.to_string());
-        of.iter().map(number).collect::<Vec<_>>().join(" ")
-    };
-    let x = |lane: usize| GUTTER + LANE / 2 + LANE * lane as u64;
+    let layout = Layout { diagram, rows: Rows::new(diagram), paths: diagram.paths() };
     let words_x = GUTTER + LANE * diagram.lanes.len() as u64 + 12;
     let mut kinds: Vec<ArrowKind> = diagram.arrows.iter().map(|arrow| arrow.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let is_break = |point: &&Point| matches!(point.kind, PointKind::Broken | PointKind::Expected);
     let breaks = diagram.points.iter().filter(is_break).map(|point| point.at).collect();
-    let points = points(diagram, &rows, &x, &znodes);
+    let points = layout.points();
     let longest = points.iter().map(|point| point.short.chars().count() as u64).max().unwrap_or(0);
     Drawn {
         width: words_x + CHARACTER * longest,
-        height: rows.height,
+        height: layout.rows.height,
         gutter: GUTTER,
         words_x,
-        lanes: lanes(diagram, &x),
-        ticks: rows.ticks(diagram.unit, &breaks),
-        bars: diagram.bars.iter().map(|bar| drawn_bar(bar, diagram, &rows, &x, &znodes)).collect(),
-        arrows: diagram.arrows.iter().map(|arrow| drawn_arrow(arrow, diagram, &rows, &x, &znodes)).collect(),
+        lanes: diagram.lanes.iter().enumerate().map(lane).collect(),
+        ticks: layout.rows.ticks(diagram.unit, &breaks),
+        bars: diagram.bars.iter().map(|bar| layout.bar(bar)).collect(),
+        arrows: diagram.arrows.iter().map(|arrow| layout.arrow(arrow)).collect(),
         points,
-        kinds: kinds.into_iter().map(|kind| (arrow_class(kind), arrow_words(kind))).collect(),
+        kinds: kinds.into_iter().map(|kind| (kind.into(), arrow_words(kind))).collect(),
         notes: notes(diagram),
-        paths,
+        paths: layout.paths.into_iter().map(String::from).collect(),
     }
 }
 
@@ -197,57 +191,13 @@ fn gap(unit: Unit, time: u64) -> u64 {
     }
 }
 
-fn lanes(diagram: &Diagram, x: &dyn Fn(usize) -> u64) -> Vec<DrawnLane> {
-    let lane = |(nth, lane): (usize, &crate::Lane)| DrawnLane {
-        x: x(nth),
-        name: lane.name.clone(),
-        kind: match lane.kind {
-            LaneKind::Server => "server",
-            LaneKind::Client => "client",
-            LaneKind::Resource => "resource",
-        },
-    };
-    diagram.lanes.iter().enumerate().map(lane).collect()
+fn lane((nth, lane): (usize, &Lane)) -> DrawnLane {
+    DrawnLane { x: x(nth), name: lane.name.clone(), kind: lane.kind.into() }
 }
 
-fn drawn_bar(
-    bar: &Bar,
-    diagram: &Diagram,
-    rows: &Rows,
-    x: &dyn Fn(usize) -> u64,
-    znodes: &dyn Fn(&[String]) -> String,
-) -> DrawnBar {
-    let (kind, width) = match bar.kind {
-        BarKind::Session => ("session", 6),
-        BarKind::Leads => ("leads", 12),
-        BarKind::Holds => ("holds", 14),
-        BarKind::Critical => ("critical", 22),
-        BarKind::Pause => ("pause", 30),
-        BarKind::Down => ("down", 30),
-        BarKind::Partition => ("partition", 36),
-    };
-    let end = bar.until.map_or("on".into(), |until| diagram.unit.words(until));
-    DrawnBar {
-        lane: bar.lane,
-        x: x(bar.lane),
-        y: [rows.y(bar.from), rows.end(bar.until)],
-        width,
-        kind,
-        znodes: znodes(&bar.paths),
-        title: format!("{}: {} to {end}", bar.label, diagram.unit.words(bar.from)),
-    }
-}
-
-/// A message's kind as a class of the style sheet.
-fn arrow_class(kind: ArrowKind) -> &'static str {
-    match kind {
-        ArrowKind::Request => "request",
-        ArrowKind::Answer => "answer",
-        ArrowKind::Watch => "watch",
-        ArrowKind::Session => "hello",
-        ArrowKind::Peer => "peer",
-        ArrowKind::Write => "write",
-    }
+/// The middle of a lane.
+fn x(lane: usize) -> u64 {
+    GUTTER + LANE / 2 + LANE * lane as u64
 }
 
 fn arrow_words(kind: ArrowKind) -> &'static str {
@@ -261,78 +211,98 @@ fn arrow_words(kind: ArrowKind) -> &'static str {
     }
 }
 
-fn drawn_arrow(
-    arrow: &Arrow,
-    diagram: &Diagram,
-    rows: &Rows,
-    x: &dyn Fn(usize) -> u64,
-    znodes: &dyn Fn(&[String]) -> String,
-) -> DrawnArrow {
-    let sent = rows.y(arrow.sent);
-    let ends = [x(arrow.from), x(arrow.to)];
-    let arrives = diagram.arrives(arrow);
-    let (end, fate) = match (arrives, arrow.arrived) {
-        (Some(arrived), _) => ("", format!("arrives at {}", diagram.unit.words(arrived))),
-        (None, Some(_)) => (" short late", "is still under way at the end".into()),
-        (None, None) => (" short lost", "does not arrive".into()),
-    };
-    let names = [arrow.from, arrow.to].map(|lane| diagram.lanes[lane].name.as_str());
-    DrawnArrow {
-        lanes: [arrow.from, arrow.to],
-        // What does not arrive ends halfway.
-        x: [ends[0], if arrives.is_some() { ends[1] } else { ends[0].midpoint(ends[1]) }],
-        y: [sent, arrives.map_or(sent + ROW / 2, |arrived| rows.y(arrived))],
-        kind: arrow_class(arrow.kind),
-        end,
-        znodes: znodes(&arrow.paths),
-        title: format!(
-            "{} to {}: {}, sent at {}, {fate}",
-            names[0],
-            names[1],
-            arrow.label,
-            diagram.unit.words(arrow.sent)
-        ),
-    }
+/// What everything on a diagram is placed by.
+struct Layout<'a> {
+    diagram: &'a Diagram,
+    rows: Rows,
+    /// The znodes that anything is about, in order.
+    paths: Vec<&'a str>,
 }
 
-fn points(
-    diagram: &Diagram,
-    rows: &Rows,
-    x: &dyn Fn(usize) -> u64,
-    znodes: &dyn Fn(&[String]) -> String,
-) -> Vec<DrawnPoint> {
-    let mut before = (u64::MAX, 0);
-    let point = |point: &Point| {
-        let nth = if before.0 == point.at { before.1 + 1 } else { 0 };
-        before = (point.at, nth);
-        let marks = match point.kind {
-            PointKind::Broken | PointKind::Expected => usize::MAX,
-            // Whoever it concerns: those whom a change wakes, say.
-            PointKind::Is | PointKind::Observed if point.who == "--" => usize::MAX,
-            PointKind::Observed | PointKind::Is | PointKind::Fault => 1,
+impl Layout<'_> {
+    /// Znodes by their numbers.
+    fn znodes(&self, of: &[String]) -> String {
+        let number = |path: &String| {
+            self.paths.binary_search(&path.as_str()).map_or(String::new(), |at| at.to_string())
         };
-        let lanes: Vec<String> = point.lanes.iter().map(ToString::to_string).collect();
-        let kind = match point.kind {
-            PointKind::Observed => "observed",
-            PointKind::Is => "is",
-            PointKind::Fault => "fault",
-            PointKind::Broken => "broken",
-            PointKind::Expected => "expected",
+        of.iter().map(number).collect::<Vec<_>>().join(" ")
+    }
+
+    fn bar(&self, bar: &Bar) -> DrawnBar {
+        let (kind, width) = match bar.kind {
+            BarKind::Session => ("session", 6),
+            BarKind::Leads => ("leads", 12),
+            BarKind::Holds => ("holds", 14),
+            BarKind::Critical => ("critical", 22),
+            BarKind::Pause => ("pause", 30),
+            BarKind::Down => ("down", 30),
+            BarKind::Partition => ("partition", 36),
         };
-        DrawnPoint {
-            lanes: lanes.join(" "),
-            x: point.lanes.iter().take(marks).map(|lane| x(*lane)).collect(),
-            y: rows.y(point.at) + ROW * nth,
+        let unit = self.diagram.unit;
+        let end = bar.until.map_or("on".into(), |until| unit.words(until));
+        DrawnBar {
+            lane: bar.lane,
+            x: x(bar.lane),
+            y: [self.rows.y(bar.from), self.rows.end(bar.until)],
+            width,
             kind,
-            class: format!("{kind}{}", if point.is_cause { " cause" } else { "" }),
-            time: diagram.unit.words(point.at),
-            who: point.who.clone(),
-            what: point.what.clone(),
-            short: shortened(&said(point), if point.is_cause { 160 } else { 96 }),
-            znodes: znodes(&point.paths),
+            znodes: self.znodes(&bar.paths),
+            title: format!("{}: {} to {end}", bar.label, unit.words(bar.from)),
         }
-    };
-    diagram.points.iter().map(point).collect()
+    }
+
+    fn arrow(&self, arrow: &Arrow) -> DrawnArrow {
+        let unit = self.diagram.unit;
+        let sent = self.rows.y(arrow.sent);
+        let ends = [x(arrow.from), x(arrow.to)];
+        let arrives = self.diagram.arrives(arrow);
+        let (end, fate) = match (arrives, arrow.arrived) {
+            (Some(arrived), _) => ("", format!("arrives at {}", unit.words(arrived))),
+            (None, Some(_)) => (" short late", "is still under way at the end".into()),
+            (None, None) => (" short lost", "does not arrive".into()),
+        };
+        let [from, to] = [arrow.from, arrow.to].map(|lane| self.diagram.lanes[lane].name.as_str());
+        let (label, time) = (&arrow.label, unit.words(arrow.sent));
+        DrawnArrow {
+            lanes: [arrow.from, arrow.to],
+            // What does not arrive ends halfway.
+            x: [ends[0], if arrives.is_some() { ends[1] } else { ends[0].midpoint(ends[1]) }],
+            y: [sent, arrives.map_or(sent + ROW / 2, |arrived| self.rows.y(arrived))],
+            kind: arrow.kind.into(),
+            end,
+            znodes: self.znodes(&arrow.paths),
+            title: format!("{from} to {to}: {label}, sent at {time}, {fate}"),
+        }
+    }
+
+    fn points(&self) -> Vec<DrawnPoint> {
+        let mut before = (u64::MAX, 0);
+        let point = |point: &Point| {
+            let nth = if before.0 == point.at { before.1 + 1 } else { 0 };
+            before = (point.at, nth);
+            let marks = match point.kind {
+                PointKind::Broken | PointKind::Expected => usize::MAX,
+                // Whoever it concerns: those whom a change wakes, say.
+                PointKind::Is | PointKind::Observed if point.who == "--" => usize::MAX,
+                PointKind::Observed | PointKind::Is | PointKind::Fault => 1,
+            };
+            let lanes: Vec<String> = point.lanes.iter().map(ToString::to_string).collect();
+            let kind: &'static str = point.kind.into();
+            DrawnPoint {
+                lanes: lanes.join(" "),
+                x: point.lanes.iter().take(marks).map(|lane| x(*lane)).collect(),
+                y: self.rows.y(point.at) + ROW * nth,
+                kind,
+                class: format!("{kind}{}", if point.is_cause { " cause" } else { "" }),
+                time: self.diagram.unit.words(point.at),
+                who: point.who.clone(),
+                what: point.what.clone(),
+                short: shortened(&said(point), if point.is_cause { 160 } else { 96 }),
+                znodes: self.znodes(&point.paths),
+            }
+        };
+        self.diagram.points.iter().map(point).collect()
+    }
 }
 
 fn said(point: &Point) -> String {
