@@ -38,42 +38,35 @@ pub(crate) struct Case {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
+    /// All is well.
     Passed,
     /// Nothing is known of it, and why.
     Skipped(String),
     /// How often or how soon, and what happened; that ends with the command that shows it again.
-    Broken {
-        how: String,
-        what: String,
-    },
+    Broken { how: String, what: String },
     /// It could not be judged at all.
-    Error {
-        kind: &'static str,
-        why: String,
-    },
+    Error { kind: &'static str, why: String },
 }
 
 const UNTESTED: &str = "never put to the test";
 
-impl From<&SweepReport> for Suite {
-    fn from(report: &SweepReport) -> Suite {
-        let mut properties = vec![("recipe", report.recipe.clone())];
-        properties.push(("seeds", format!("{}..{}", report.seeds.first, report.seeds.end)));
-        properties.extend(report.seeds.shard.clone().map(|shard| ("shard", shard)));
-        let mut cases = Vec::new();
-        if !report.is_complete() {
-            // Whatever held so far.
-            let outcome = Outcome::Error { kind: "incomplete", why: "not all seeds were run".into() };
-            cases.push(Case::new(format!("{}.sweep", report.recipe), "complete", outcome));
-        }
-        cases.extend(report.regressions.iter().map(|case| regressed(&report.recipe, case)));
-        for (class, results) in [("promises", &report.promises), ("invariants", &report.invariants)] {
-            let class = format!("{}.{class}", report.recipe);
-            cases.extend(results.iter().map(|result| swept(report, &class, result)));
-        }
-        let undecided = (report.answer == Answer::Undecided).then(|| sweep_answer(report));
-        Suite { title: report.what.clone(), properties, time: None, broken: "broken", cases, undecided }
+pub(crate) fn of_sweep(report: &SweepReport) -> Suite {
+    let mut properties = vec![("recipe", report.recipe.clone())];
+    properties.push(("seeds", format!("{}..{}", report.seeds.first, report.seeds.end)));
+    properties.extend(report.seeds.shard.clone().map(|shard| ("shard", shard)));
+    let mut cases = Vec::new();
+    if !report.is_complete() {
+        // Whatever held so far.
+        let outcome = Outcome::Error { kind: "incomplete", why: "not all seeds were run".into() };
+        cases.push(Case::new(format!("{}.sweep", report.recipe), "complete", outcome));
     }
+    cases.extend(report.regressions.iter().map(|case| regressed(&report.recipe, case)));
+    for (class, results) in [("promises", &report.promises), ("invariants", &report.invariants)] {
+        let class = format!("{}.{class}", report.recipe);
+        cases.extend(results.iter().map(|result| swept(report, &class, result)));
+    }
+    let undecided = (report.answer == Answer::Undecided).then(|| sweep_answer(report));
+    Suite { title: report.what.clone(), properties, time: None, broken: "broken", cases, undecided }
 }
 
 fn regressed(recipe: &str, case: &Regression) -> Case {
@@ -111,22 +104,18 @@ fn swept(report: &SweepReport, class: &str, result: &PromiseResult) -> Case {
 }
 
 /// What is not judged on a live ensemble is skipped, as what was never put to the test.
-impl From<&LiveReport> for Suite {
-    fn from(report: &LiveReport) -> Suite {
-        let properties = vec![("recipe", report.recipe.clone()), ("connect", report.connect.clone())];
-        let cases = in_real_time(&report.recipe, &report.promises, &report.invariants);
-        Suite { cases, ..Suite::of_real_time(&report.what, properties, report.wall_seconds) }
-    }
+pub(crate) fn of_live(report: &LiveReport) -> Suite {
+    let properties = vec![("recipe", report.recipe.clone()), ("connect", report.connect.clone())];
+    let cases = in_real_time(&report.recipe, &report.promises, &report.invariants);
+    Suite { cases, ..Suite::of_real_time(&report.what, properties, report.wall_seconds) }
 }
 
-impl From<&DriveReport> for Suite {
-    fn from(report: &DriveReport) -> Suite {
-        let properties = vec![("seeds", report.seeds.to_string())];
-        let cases = in_real_time("drive", &report.promises, &report.invariants);
-        let why = || "a seed came to no end, or a promise was never put to the test".into();
-        let undecided = (report.answer == Answer::Undecided).then(why);
-        Suite { cases, undecided, ..Suite::of_real_time(&report.program, properties, report.wall_seconds) }
-    }
+pub(crate) fn of_drive(report: &DriveReport) -> Suite {
+    let properties = vec![("seeds", report.seeds.to_string())];
+    let cases = in_real_time("drive", &report.promises, &report.invariants);
+    let why = || "a seed came to no end, or a promise was never put to the test".into();
+    let undecided = (report.answer == Answer::Undecided).then(why);
+    Suite { cases, undecided, ..Suite::of_real_time(&report.program, properties, report.wall_seconds) }
 }
 
 impl Suite {
@@ -163,42 +152,38 @@ fn seen(result: &LivePromise) -> Outcome {
     }
 }
 
-impl From<&CheckReport> for Suite {
-    fn from(report: &CheckReport) -> Suite {
-        let search = Search {
-            class: format!("{}.check", report.recipe),
-            exhaustive: report.exhaustive,
-            verdict: report.verdict,
-            ran_out: report.ran_out.as_deref(),
-            asked: report.asked.as_deref(),
-            command: report.command.as_deref(),
-        };
-        let command = report.command.clone().map(|command| ("command", command));
-        let properties = std::iter::once(("recipe", report.recipe.clone())).chain(command).collect();
-        let undecided = (report.verdict.answer() == Answer::Undecided).then(|| check_answer(report));
-        let cases = search.cases(&[("promises", &report.promises), ("invariants", &report.invariants)]);
-        let (title, time) = (format!("check {}", report.what), time(report.wall_seconds));
-        Suite { title, properties, time, broken: "broken", cases, undecided }
-    }
+pub(crate) fn of_check(report: &CheckReport) -> Suite {
+    let search = Search {
+        class: format!("{}.check", report.recipe),
+        exhaustive: report.exhaustive,
+        verdict: report.verdict,
+        ran_out: report.ran_out.as_deref(),
+        asked: report.asked.as_deref(),
+        command: report.command.as_deref(),
+    };
+    let command = report.command.clone().map(|command| ("command", command));
+    let properties = std::iter::once(("recipe", report.recipe.clone())).chain(command).collect();
+    let undecided = (report.verdict.answer() == Answer::Undecided).then(|| check_answer(report));
+    let cases = search.cases(&[("promises", &report.promises), ("invariants", &report.invariants)]);
+    let (title, time) = (format!("check {}", report.what), time(report.wall_seconds));
+    Suite { title, properties, time, broken: "broken", cases, undecided }
 }
 
-impl From<&EnsembleReport> for Suite {
-    fn from(report: &EnsembleReport) -> Suite {
-        let search = Search {
-            class: "ensemble.check".into(),
-            exhaustive: report.exhaustive,
-            verdict: report.verdict,
-            ran_out: report.ran_out.as_deref(),
-            asked: None,
-            command: report.command.as_deref(),
-        };
-        let command = report.command.clone().map(|command| ("command", command));
-        let properties = std::iter::once(("level", report.level.clone())).chain(command).collect();
-        let undecided = (report.verdict.answer() == Answer::Undecided).then(|| ensemble_answer(report));
-        let cases = search.cases(&[("invariants", &report.invariants), ("liveness", &report.liveness)]);
-        let (title, time) = ("check ensemble".into(), time(report.wall_seconds));
-        Suite { title, properties, time, broken: "broken", cases, undecided }
-    }
+pub(crate) fn of_ensemble(report: &EnsembleReport) -> Suite {
+    let search = Search {
+        class: "ensemble.check".into(),
+        exhaustive: report.exhaustive,
+        verdict: report.verdict,
+        ran_out: report.ran_out.as_deref(),
+        asked: None,
+        command: report.command.as_deref(),
+    };
+    let command = report.command.clone().map(|command| ("command", command));
+    let properties = std::iter::once(("level", report.level.clone())).chain(command).collect();
+    let undecided = (report.verdict.answer() == Answer::Undecided).then(|| ensemble_answer(report));
+    let cases = search.cases(&[("invariants", &report.invariants), ("liveness", &report.liveness)]);
+    let (title, time) = ("check ensemble".into(), time(report.wall_seconds));
+    Suite { title, properties, time, broken: "broken", cases, undecided }
 }
 
 /// What the cases of a search have in common.
@@ -260,23 +245,17 @@ impl Search<'_> {
 }
 
 /// A case for each trial: it is as the catalogue expects, or it is not.
-impl From<&JudgeReport> for Suite {
-    fn from(report: &JudgeReport) -> Suite {
-        let what = if report.what.is_empty() { String::new() } else { format!(" {}", report.what.join(" ")) };
-        let open = report.trials.iter().filter(|trial| trial.answer == Answer::Undecided);
-        let open: Vec<String> =
-            open.map(|trial| format!("{}: {}", trial.name, trial.wrong.join("; "))).collect();
-        Suite {
-            title: format!("judge{what}"),
-            properties: vec![
-                ("seeds", report.seeds.to_string()),
-                ("max-states", report.max_states.to_string()),
-            ],
-            time: time(report.wall_seconds),
-            broken: "not as expected",
-            cases: report.trials.iter().map(judged).collect(),
-            undecided: (report.answer == Answer::Undecided).then(|| open.join("\n")),
-        }
+pub(crate) fn of_judge(report: &JudgeReport) -> Suite {
+    let what = if report.what.is_empty() { String::new() } else { format!(" {}", report.what.join(" ")) };
+    let open = report.trials.iter().filter(|trial| trial.answer == Answer::Undecided);
+    let open: Vec<String> = open.map(|trial| format!("{}: {}", trial.name, trial.wrong.join("; "))).collect();
+    Suite {
+        title: format!("judge{what}"),
+        properties: vec![("seeds", report.seeds.to_string()), ("max-states", report.max_states.to_string())],
+        time: time(report.wall_seconds),
+        broken: "not as expected",
+        cases: report.trials.iter().map(judged).collect(),
+        undecided: (report.answer == Answer::Undecided).then(|| open.join("\n")),
     }
 }
 

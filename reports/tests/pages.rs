@@ -4,8 +4,8 @@ use crate::sample::{HOSTILE, diagram, sweep};
 use zk_reports::{
     Answer, CheckedPromise, Diagram, ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Fate, Happened,
     Judgement, Kill, LIVE_SCHEMA, Limits, LiveBreak, LivePromise, LiveReport, MERMAID_KEPT, MUTANTS_SCHEMA,
-    Missing, MutantResult, MutantsReport, Paint, Path, Reached, Report, Suite, SweepReport, Verdict,
-    annotations, junit, mermaid, to_json, write_report,
+    Missing, MutantResult, MutantsReport, Paint, Path, Reached, Report, SweepReport, Verdict, annotations,
+    junit, mermaid, to_json, write_report,
 };
 
 #[test]
@@ -341,7 +341,7 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
 
 #[test]
 fn an_annotation_is_one_line() {
-    let text = annotations(&Suite::from(&sweep(2, 5)));
+    let text = annotations(&sweep(2, 5).suite().expect("it has cases"));
     assert_eq!(text.lines().count(), 2);
     for line in text.lines() {
         assert!(line.starts_with("::error title=lock/simple%3A "), "{line}");
@@ -372,7 +372,7 @@ fn a_sequence_diagram_is_short_and_means_only_what_it_is_to_mean() {
 #[test]
 fn what_no_page_and_no_xml_may_have_is_in_neither() {
     let report = SweepReport { what: "odd\0\u{1b}\u{ffff}".into(), ..sweep(1, 5) };
-    let xml = junit(&Suite::from(&report));
+    let xml = junit(&report.suite().expect("it has cases"));
     for text in [report.html(), xml.clone()] {
         assert!(!text.contains(|c: char| c.is_control() && c != '\n' && c != '\t'), "{text}");
         assert!(text.contains("odd"));

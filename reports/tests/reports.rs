@@ -8,8 +8,8 @@ use zk_reports::{
     ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Failure, Fate, Happened, How, Judgement, Kill,
     LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment,
     MutantResult, MutantsReport, Paint, Path, PromiseResult, REPLAY_SCHEMA, Rate, Reached, ReplayReport,
-    Report, SWEEP_SCHEMA, Seeds, Seen, Suite, SweepReport, UntilCovered, Verdict, WholeServers, junit,
-    replay_text, schemas, to_json,
+    Report, SWEEP_SCHEMA, Seeds, Seen, SweepReport, UntilCovered, Verdict, WholeServers, junit, replay_text,
+    schemas, to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -487,7 +487,7 @@ fn a_digest_is_text_as_it_does_not_fit_a_json_number() {
 
 #[test]
 fn junit_has_a_case_for_every_promise() {
-    let text = junit(&Suite::from(&sweep()));
+    let text = junit(&sweep().suite().expect("it has cases"));
     assert!(text.contains(r#"tests="5" skipped="1" errors="0" failures="1""#), "{text}");
     assert!(text.contains(r#"<testcase name="exclusion" classname="lock/simple.promises">"#), "{text}");
     assert!(text.contains("p0 &amp; p1 are &lt;inside&gt;\nzoocheck replay lock/simple --seed 41"), "{text}");
@@ -578,7 +578,7 @@ as catalogued: S-070 breaks exclusion (fault: expiry)
 
 #[test]
 fn junit_of_a_live_run_skips_what_is_not_judged() {
-    let text = junit(&Suite::from(&live()));
+    let text = junit(&live().suite().expect("it has cases"));
     assert!(text.contains(r#"tests="5" skipped="2" errors="0" failures="1""#), "{text}");
     assert!(text.contains(r#"<skipped message="not judged on a live ensemble"/>"#), "{text}");
     assert!(text.contains("broken as expected 2 times: nobody sleeps"), "{text}");

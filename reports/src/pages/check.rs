@@ -4,7 +4,7 @@ use super::{at_most, broken, end, failed, known};
 use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Limits, Path, Picture};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
 use crate::report::Report;
-use crate::suite::Suite;
+use crate::suite::{Suite, of_check};
 use crate::verdict::Verdict;
 use crate::words::{count, of, wall};
 use std::fmt::Write;
@@ -46,7 +46,7 @@ impl Report for CheckReport {
     }
 
     fn suite(&self) -> Option<Suite> {
-        Some(self.into())
+        Some(of_check(self))
     }
 }
 

@@ -5,7 +5,7 @@ use super::live::{first_break, group};
 use crate::drive::{DriveFailure, DriveReport};
 use crate::page::{Block, Line, Mood, Page, below};
 use crate::report::Report;
-use crate::suite::Suite;
+use crate::suite::{Suite, of_drive};
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of, wall};
 
@@ -55,7 +55,7 @@ impl Report for DriveReport {
     }
 
     fn suite(&self) -> Option<Suite> {
-        Some(self.into())
+        Some(of_drive(self))
     }
 }
 

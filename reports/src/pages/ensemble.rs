@@ -6,7 +6,7 @@ use crate::check::Judgement;
 use crate::ensemble::{EnsembleBounds, EnsembleReport, WholeServers};
 use crate::page::{self, Block, Page, below};
 use crate::report::Report;
-use crate::suite::Suite;
+use crate::suite::{Suite, of_ensemble};
 use crate::words::{count, of, wall};
 
 impl Report for EnsembleReport {
@@ -44,7 +44,7 @@ impl Report for EnsembleReport {
     }
 
     fn suite(&self) -> Option<Suite> {
-        Some(self.into())
+        Some(of_ensemble(self))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::judge::{Expected, JudgeReport, JudgedPromise, JudgedTrial};
 use crate::markdown::markdown;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer};
 use crate::report::Report;
-use crate::suite::Suite;
+use crate::suite::{Suite, of_judge};
 use crate::text::{Paint, text};
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of, wall};
@@ -27,7 +27,7 @@ impl Report for JudgeReport {
     }
 
     fn suite(&self) -> Option<Suite> {
-        Some(self.into())
+        Some(of_judge(self))
     }
 
     fn table(&self) -> String {

@@ -4,7 +4,7 @@ use super::{assumption_note, broken, end, known};
 use crate::live::{LiveBreak, LivePromise, LiveReport};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
 use crate::report::Report;
-use crate::suite::Suite;
+use crate::suite::{Suite, of_live};
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of, wall};
 
@@ -44,7 +44,7 @@ impl Report for LiveReport {
     }
 
     fn suite(&self) -> Option<Suite> {
-        Some(self.into())
+        Some(of_live(self))
     }
 }
 

@@ -4,7 +4,7 @@ use super::{broken, failed, known, verdict_words, verdicts, what, why};
 use crate::merge::first_of_shard;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
 use crate::report::Report;
-use crate::suite::Suite;
+use crate::suite::{Suite, of_sweep};
 use crate::sweep::{Failure, Missing, PromiseResult, Regression, SweepReport};
 use crate::text::{Paint, text};
 use crate::verdict::{Answer, CatalogueNote, Verdict};
@@ -55,7 +55,7 @@ impl Report for SweepReport {
     }
 
     fn suite(&self) -> Option<Suite> {
-        Some(self.into())
+        Some(of_sweep(self))
     }
 }
 
