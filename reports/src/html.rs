@@ -125,10 +125,6 @@ impl<'a> Shown<'a> {
     fn many(&self, steps: &[String]) -> String {
         of(steps.len() as u64, "step")
     }
-
-    fn curve(&self, points: &[HerdPoint]) -> Curve {
-        herd(points)
-    }
 }
 
 /// Wake-ups by contenders, as a curve.

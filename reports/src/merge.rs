@@ -58,14 +58,11 @@ pub fn merge(mut parts: Vec<(String, SweepReport)>, partial: bool) -> Result<Swe
         let problem = format!("no report of shard {}; --partial merges what there is", names.join(", "));
         return Err(MergeError(problem));
     }
-    let mut order: Vec<usize> = shards.into_values().collect();
-    // The first of all is the one to add to: whichever, as addition does not mind.
-    let last = order.pop().expect("there is one");
-    let mut taken: Vec<Option<SweepReport>> = parts.into_iter().map(|(_, part)| Some(part)).collect();
-    let mut whole = taken[last].take().expect("each is taken once");
-    for at in order {
-        whole.add(taken[at].take().expect("each is taken once"));
-    }
+    let mut parts: Vec<SweepReport> = parts.into_iter().map(|(_, part)| part).collect();
+    parts.sort_by_key(SweepReport::shard);
+    // One of them is added to: whichever, as addition does not mind.
+    let mut whole = parts.pop().expect("there is one");
+    parts.into_iter().for_each(|part| whole.add(part));
     whole.wall_seconds = None;
     whole.seeds.shard = None;
     whole.seeds.missing.append(&mut absent);
@@ -112,6 +109,12 @@ fn names(report: &SweepReport) -> impl Iterator<Item = &str> {
     report.promises.iter().map(|result| result.name.as_str())
 }
 
+/// `2/4` as numbers.
+pub(crate) fn shard_of(shard: &str) -> Option<(u64, u64)> {
+    let (index, of) = shard.split_once('/')?;
+    Some((index.parse().ok()?, of.parse().ok()?)).filter(|(index, of)| (1..=*of).contains(index))
+}
+
 /// The first seed of a range that a shard has. A seed is shard I's if it leaves I - 1 when divided by N.
 pub fn first_of_shard(range: (u64, u64), index: u64, of: u64) -> Option<u64> {
     let ahead = (u128::from(index) - 1 + u128::from(of) - u128::from(range.0 % of)) % u128::from(of);
@@ -122,9 +125,7 @@ pub fn first_of_shard(range: (u64, u64), index: u64, of: u64) -> Option<u64> {
 impl SweepReport {
     /// Which shard it is, and of how many; `None` if it is no shard.
     pub fn shard(&self) -> Option<(u64, u64)> {
-        let (index, of) = self.seeds.shard.as_deref()?.split_once('/')?;
-        let (index, of) = (index.parse().ok()?, of.parse().ok()?);
-        (1 <= index && index <= of).then_some((index, of))
+        shard_of(self.seeds.shard.as_deref()?)
     }
 
     /// Adds another part of the same sweep, which must have no seed in common with this one. The caller then sets

@@ -192,6 +192,11 @@ impl Cell {
     }
 }
 
+/// A row of a table: a name, and cells behind it.
+pub(crate) fn row(name: impl Into<Cell>, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
+    std::iter::once(name.into()).chain(cells).collect()
+}
+
 impl<T: Into<String>> From<T> for Cell {
     fn from(words: T) -> Cell {
         Cell::new(Mood::Plain, words)

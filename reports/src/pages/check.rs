@@ -15,33 +15,31 @@ impl Report for CheckReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
-        let mut page = head(report);
-        page.extend(report.command.clone().map(Block::Command));
-        page.push(verdicts("promise", &report.promises, report.exhaustive));
-        page.extend(in_a_line("invariants", &report.invariants));
-        page.push(Block::Cases(report.sometimes.clone(), None));
+        let mut page = head(self);
+        page.extend(self.command.clone().map(Block::Command));
+        page.push(verdicts("promise", &self.promises, self.exhaustive));
+        page.extend(in_a_line("invariants", &self.invariants));
+        page.push(Block::Cases(self.sometimes.clone(), None));
         page.extend(ways(
-            report.promises.iter().chain(&report.invariants),
-            report.promise.as_deref(),
-            &report.pictures,
+            self.promises.iter().chain(&self.invariants),
+            self.promise.as_deref(),
+            &self.pictures,
         ));
-        let took = wall(report.wall_seconds);
-        let took = match report.histories {
+        let took = wall(self.wall_seconds);
+        let took = match self.histories {
             Some(histories) => format!("{} different histories of inputs, {took}", count(histories)),
             None => took,
         };
-        page.extend(explored(report.states, report.transitions, took));
-        let all: Vec<&str> = never_tested(report).collect();
+        page.extend(explored(self.states, self.transitions, took));
+        let never_tested = self.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
+        let all: Vec<&str> = never_tested.map(|result| result.name.as_str()).collect();
         // What was asked, and explored to the end, is answered below.
-        page.extend(
-            untested(&all, report.exhaustive).filter(|_| !report.exhaustive || report.asked.is_some()),
-        );
-        page.extend(known(report.catalogue_note()));
-        page.extend(how_far(report.verdict == Judgement::Undecided && !report.exhaustive));
-        let left_out = report.left_out.iter().map(|left_out| format!("explored in one way only: {left_out}"));
+        page.extend(untested(&all, self.exhaustive).filter(|_| !self.exhaustive || self.asked.is_some()));
+        page.extend(known(self.catalogue_note()));
+        page.extend(how_far(self.verdict == Judgement::Undecided && !self.exhaustive));
+        let left_out = self.left_out.iter().map(|left_out| format!("explored in one way only: {left_out}"));
         page.extend(left_out.map(|line| Line::new(Mood::Odd, line).wrapped(0).into()));
-        page.push(answer(report.verdict.answer(), last_line(report)));
+        page.push(answer(self.verdict.answer(), last_line(self)));
         page
     }
 
@@ -205,12 +203,6 @@ pub(super) fn how_far(undecided: bool) -> Option<Block> {
 
 /// How it is told why nothing is said where a promise was not tested.
 const UNTESTED: &str = "never put to the test";
-
-/// The promises that nothing has put to the test.
-fn never_tested(report: &CheckReport) -> impl Iterator<Item = &str> {
-    let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
-    untested.map(|result| result.name.as_str())
-}
 
 /// The verdict of a search that was not `undecided` for want of tests.
 pub(super) fn judgement(

@@ -4,7 +4,7 @@ use crate::check::Judgement;
 use crate::compare::{CompareReport, ComparedRecipe, Cost, UnderFault};
 use crate::judge::{Expected, JudgedPromise, JudgedTrial};
 use crate::markdown::markdown;
-use crate::page::{Block, Cell, Group, Line, Mood, Page, answer};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, row};
 use crate::report::Report;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of};
@@ -35,35 +35,34 @@ impl Report for CompareReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
         let about = format!(
             "{} side by side, by the model within each one's bounds (at most {} states), by {} of all faults, and by as \
              many of each fault alone on three servers",
-            of(report.recipes.len() as u64, "recipe"),
-            count(report.max_states),
-            of(report.seeds, "seed"),
+            of(self.recipes.len() as u64, "recipe"),
+            count(self.max_states),
+            of(self.seeds, "seed"),
         );
         let mut page = vec![Block::Title("compare".into(), about)];
-        page.push(what_holds(report));
-        let tables: Vec<Block> = beside(&report.recipes).into_iter().map(promises).collect();
+        page.push(what_holds(self));
+        let tables: Vec<Block> = beside(&self.recipes).into_iter().map(promises).collect();
         let key = key(&tables);
         page.extend(tables);
-        page.extend(notes(unless(report)));
+        page.extend(notes(unless(self)));
         page.extend(notes(key));
-        let of_each = report.recipes.iter().map(|recipe| (&*recipe.judged.name, &*recipe.costs));
+        let of_each = self.recipes.iter().map(|recipe| (&*recipe.judged.name, &*recipe.costs));
         page.push(costs(of_each, Mood::Plain));
         page.extend(notes(vec![HOW.into()]));
-        page.push(faults(report));
-        page.extend(notes(report.recipes.iter().flat_map(under).collect()));
+        page.push(faults(self));
+        page.extend(notes(self.recipes.iter().flat_map(under).collect()));
         page.push(Block::Blank);
-        page.extend(report.recipes.iter().flat_map(shortest));
-        let words = match report.answer {
+        page.extend(self.recipes.iter().flat_map(shortest));
+        let words = match self.answer {
             Answer::Held => "each is as the catalogue says",
             Answer::Broken => "NOT as the catalogue says: see 'judge'",
             Answer::Undecided => "undecided: a search had no end, or a promise was never put to the test",
         };
         // How long it took is in report.json alone: the page is the same in any run.
-        page.push(answer(report.answer, words));
+        page.push(answer(self.answer, words));
         page
     }
 
@@ -163,10 +162,7 @@ fn promises(recipes: &[ComparedRecipe]) -> Block {
         let is_whole = recipe.judged.model != Judgement::Undecided;
         promise.map_or_else(|| Cell::from("-"), |promise| verdict(promise, is_whole))
     };
-    let row = |name: &&str| {
-        let cells = recipes.iter().map(|recipe| cell(name, recipe));
-        std::iter::once(Cell::from(*name)).chain(cells).collect()
-    };
+    let row = |name: &&str| row(*name, recipes.iter().map(|recipe| cell(name, recipe)));
     let mut group = Group::new(["promise"], names.iter().map(row).collect());
     group.heads.extend(recipes.iter().map(|recipe| recipe.judged.name.clone()));
     Block::Table("Promises", vec![group])
@@ -231,7 +227,7 @@ fn costs<'a>(recipes: impl Iterator<Item = (&'a str, &'a [Cost])>, mood: Mood) -
             hand_over(50.0),
             left,
         ];
-        std::iter::once(Cell::new(mood, name)).chain(numbers.map(Cell::from)).collect()
+        row(Cell::new(mood, name), numbers.map(Cell::from))
     };
     let heads = ["recipe", "requests: 1", "5", "20", "wakes: 5", "20", "ms at: 1", "50", "left"];
     Block::Table("What a turn costs", vec![Group::new(heads, recipes.map(row).collect())])
@@ -251,10 +247,7 @@ fn faults(report: &CompareReport) -> Block {
         Verdict::BrokenAsExpected => Cell::new(under.verdict, "as expected"),
         Verdict::Broken => Cell::new(under.verdict, "BROKEN"),
     };
-    let row = |recipe: &ComparedRecipe| {
-        let cells = recipe.faults.iter().map(cell);
-        std::iter::once(Cell::from(&recipe.judged.name)).chain(cells).collect()
-    };
+    let row = |recipe: &ComparedRecipe| row(&recipe.judged.name, recipe.faults.iter().map(cell));
     let mut group = Group::new(["under"], report.recipes.iter().map(row).collect());
     let kinds = report.recipes.first().map_or(&[][..], |recipe| &recipe.faults);
     group.heads.extend(kinds.iter().map(|under| under.fault.clone()));

@@ -1,7 +1,6 @@
 //! Client programs in real time.
 
-use super::assumption_note;
-use super::live::{first_break, group};
+use super::live::{breaks, owed};
 use crate::drive::{DriveFailure, DriveReport};
 use crate::page::{Block, Line, Mood, Page, below};
 use crate::report::Report;
@@ -15,42 +14,30 @@ impl Report for DriveReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
         let settings = format!(
             "{} × {}, {}, session timeout {} ms, faults for {} s a seed",
-            of(report.clients.into(), "client"),
-            of(report.rounds.into(), "round"),
-            of(report.servers.into(), "server"),
-            count(report.session_timeout_ms),
-            report.fault_seconds
+            of(self.clients.into(), "client"),
+            of(self.rounds.into(), "round"),
+            of(self.servers.into(), "server"),
+            count(self.session_timeout_ms),
+            self.fault_seconds
         );
-        let mut promises = group("promise", &report.promises);
-        let notes =
-            report.promises.iter().filter_map(|result| assumption_note(&result.name, &result.assumptions));
-        promises.notes = notes.collect();
         let mut page = vec![
-            Block::Title(report.program.clone(), format!("owes {}", report.owed.join(", "))),
+            Block::Title(self.program.clone(), format!("owes {}", self.owed.join(", "))),
             below(
                 "in real time, which is not deterministic: a seed fixes only the faults, and a rerun may end differently",
             ),
             below(settings),
-            Block::Table("Verdicts", vec![promises]),
+            Block::Table("Verdicts", vec![owed(&self.promises)]),
         ];
-        page.push(below(invariants_line(report)));
-        for result in report.all() {
-            // What was broken as expected is told where nothing else is to be told of that promise.
-            match (&result.first, &result.first_expected) {
-                (Some(first), _) => page.push(first_break(result, first, true)),
-                (None, Some(first)) => page.push(first_break(result, first, false)),
-                (None, None) => {}
-            }
-        }
-        page.extend(report.failures.iter().flat_map(failure));
-        for undecided in &report.undecided {
+        page.push(below(invariants_line(self)));
+        page.extend(breaks(self.all()));
+        page.extend(self.failures.iter().flat_map(failure));
+        for undecided in &self.undecided {
             let line = format!("seed {} came to no end: {}", undecided.seed, undecided.why);
             page.push(Line::new(Mood::Odd, line).wrapped(2).into());
         }
-        closing(&mut page, report);
+        closing(&mut page, self);
         page
     }
 

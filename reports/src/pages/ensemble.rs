@@ -15,31 +15,30 @@ impl Report for EnsembleReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
-        let about = format!("real servers over links that break, {}", level(&report.level));
-        let merged = format!("merged: {}", report.merged.join(", "));
+        let about = format!("real servers over links that break, {}", level(&self.level));
+        let merged = format!("merged: {}", self.merged.join(", "));
         let mut page = vec![
             Block::Title("ensemble".into(), about),
-            below(format!("servers: {}", servers(report.whole.as_ref()))),
-            below(format!("bounds: {}", bounds(&report.bounds))),
+            below(format!("servers: {}", servers(self.whole.as_ref()))),
+            below(format!("bounds: {}", bounds(&self.bounds))),
         ];
-        page.extend((!report.merged.is_empty()).then(|| below(merged)));
-        page.extend(limits(&report.limits));
-        page.extend(report.command.clone().map(Block::Command));
-        page.push(verdicts("invariant", &report.invariants, report.exhaustive));
-        page.extend(in_a_line("liveness", &report.liveness));
-        page.push(Block::Cases(report.sometimes.clone(), None));
+        page.extend((!self.merged.is_empty()).then(|| below(merged)));
+        page.extend(limits(&self.limits));
+        page.extend(self.command.clone().map(Block::Command));
+        page.push(verdicts("invariant", &self.invariants, self.exhaustive));
+        page.extend(in_a_line("liveness", &self.liveness));
+        page.push(Block::Cases(self.sometimes.clone(), None));
         page.extend(ways(
-            report.invariants.iter().chain(&report.liveness),
-            report.promise.as_deref(),
-            &report.pictures,
+            self.invariants.iter().chain(&self.liveness),
+            self.promise.as_deref(),
+            &self.pictures,
         ));
-        let rate = count((report.states as f64 / report.wall_seconds.max(1e-6)) as u64);
-        let took = format!("{} ({rate} states a second)", wall(report.wall_seconds));
-        page.extend(explored(report.states, report.transitions, took));
-        page.extend(untested(&report.untested().collect::<Vec<_>>(), report.exhaustive));
-        page.extend(how_far(report.verdict == Judgement::Undecided));
-        page.push(page::answer(report.verdict.answer(), answer(report)));
+        let rate = count((self.states as f64 / self.wall_seconds.max(1e-6)) as u64);
+        let took = format!("{} ({rate} states a second)", wall(self.wall_seconds));
+        page.extend(explored(self.states, self.transitions, took));
+        page.extend(untested(&self.untested().collect::<Vec<_>>(), self.exhaustive));
+        page.extend(how_far(self.verdict == Judgement::Undecided));
+        page.push(page::answer(self.verdict.answer(), answer(self)));
         page
     }
 

@@ -14,22 +14,21 @@ impl Report for ExhaustReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
-        let orders = report.orders;
+        let orders = self.orders;
         let what = format!(
             "seed {}, from {} on: the next {} in every order, then in order of time",
-            report.seed,
-            seconds(report.at_ns),
-            of(report.steps.into(), "event")
+            self.seed,
+            seconds(self.at_ns),
+            of(self.steps.into(), "event")
         );
         let mut page = vec![
-            Block::Title(report.recipe.clone(), report.about.clone()),
-            Block::Facts(report.facts.clone()),
+            Block::Title(self.recipe.clone(), self.about.clone()),
+            Block::Facts(self.facts.clone()),
             below(what),
-            verdicts(&report.promises, &report.invariants, orders, &|it| verdict_words(it, orders, "order")),
+            verdicts(&self.promises, &self.invariants, orders, &|it| verdict_words(it, orders, "order")),
         ];
-        page.extend(report.broken.iter().map(broken_order));
-        closing(&mut page, report);
+        page.extend(self.broken.iter().map(broken_order));
+        closing(&mut page, self);
         page
     }
 }

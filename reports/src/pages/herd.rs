@@ -1,8 +1,8 @@
 //! How many clients a release wakes, by how many contend.
 
-use crate::herd::{HerdReport, HerdRun};
+use crate::herd::{HerdReport, HerdRun, HerdTrial};
 use crate::markdown::markdown;
-use crate::page::{Block, Cell, Group, Line, Mood, Page};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, row};
 use crate::report::Report;
 
 impl Report for HerdReport {
@@ -11,19 +11,18 @@ impl Report for HerdReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
         let mut page = vec![
             Line::from("clients woken by a release, by how many contend").into(),
-            Block::Table("", vec![table(report, Mood::Plain)]),
+            Block::Table("", vec![table(self, Mood::Plain)]),
         ];
-        let notes = notes(report);
+        let notes = notes(self);
         if !notes.is_empty() {
             page.extend([Block::Blank, Block::Told(notes)]);
         }
         let how = format!(
             "One run for each, under seed {}: one server, no faults, latency 1 ms; all ask before the first lets go, and \
              each holds once. {:.0} s",
-            report.seed, report.wall_seconds
+            self.seed, self.wall_seconds
         );
         page.extend([Block::Blank, Line::from(how).wrapped(0).into()]);
         page
@@ -31,18 +30,15 @@ impl Report for HerdReport {
 
     /// For a README: the same in any run of one build.
     fn table(&self) -> String {
-        let report = self;
-        let notes = notes(report).into_iter().map(|note| Line::from(note).into());
-        markdown(&std::iter::once(Block::Table("", vec![table(report, Mood::Strong)])).chain(notes).collect())
+        let notes = notes(self).into_iter().map(|note| Line::from(note).into());
+        markdown(&std::iter::once(Block::Table("", vec![table(self, Mood::Strong)])).chain(notes).collect())
     }
 }
 
 fn table(report: &HerdReport, name: Mood) -> Group {
     let runs = report.trials.first().map_or(&[][..], |trial| &trial.runs);
-    let rows = report.trials.iter().map(|trial| {
-        let cells = trial.runs.iter().map(|run| cell(run).into());
-        std::iter::once(Cell::new(name, &trial.name)).chain(cells).collect()
-    });
+    let cells = |trial: &HerdTrial| trial.runs.iter().map(|run| cell(run).into()).collect::<Vec<_>>();
+    let rows = report.trials.iter().map(|trial| row(Cell::new(name, &trial.name), cells(trial)));
     let mut group = Group::new(["contenders"], rows.collect());
     group.heads.extend(runs.iter().map(|run| run.contenders.to_string()));
     group

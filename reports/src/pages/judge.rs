@@ -31,12 +31,11 @@ impl Report for JudgeReport {
     }
 
     fn table(&self) -> String {
-        let report = self;
         let row = |trial: &JudgedTrial| {
-            let [expected, model, chaos] = words(trial, report.seeds).map(Cell::from);
+            let [expected, model, chaos] = words(trial, self.seeds).map(Cell::from);
             vec![Cell::new(Mood::Strong, &trial.name), trial.about.as_str().into(), expected, model, chaos]
         };
-        let rows = report.trials.iter().map(row).collect();
+        let rows = self.trials.iter().map(row).collect();
         let heads = ["trial", "what it is", "expected", "model", "chaos"];
         markdown(&vec![Block::Table("", vec![Group::new(heads, rows)])])
     }

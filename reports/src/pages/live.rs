@@ -14,32 +14,20 @@ impl Report for LiveReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
         let settings = format!(
             "{} × {}, session timeout {} ms",
-            of(report.clients.into(), "client"),
-            of(report.rounds.into(), "round"),
-            count(report.session_timeout_ms)
+            of(self.clients.into(), "client"),
+            of(self.rounds.into(), "round"),
+            count(self.session_timeout_ms)
         );
-        let mut promises = group("promise", &report.promises);
-        let notes =
-            report.promises.iter().filter_map(|result| assumption_note(&result.name, &result.assumptions));
-        promises.notes = notes.collect();
         let mut page = vec![
-            Block::Title(report.recipe.clone(), report.about.clone()),
-            below(format!("on {}, a live ensemble: this run cannot be repeated", report.connect)),
+            Block::Title(self.recipe.clone(), self.about.clone()),
+            below(format!("on {}, a live ensemble: this run cannot be repeated", self.connect)),
             below(settings),
-            Block::Table("Verdicts", vec![promises, group("invariants", &report.invariants)]),
+            Block::Table("Verdicts", vec![owed(&self.promises), group("invariants", &self.invariants)]),
         ];
-        for result in report.all() {
-            // What was broken as expected is told where nothing else is to be told of that promise.
-            match (&result.first, &result.first_expected) {
-                (Some(first), _) => page.push(first_break(result, first, true)),
-                (None, Some(first)) => page.push(first_break(result, first, false)),
-                (None, None) => {}
-            }
-        }
-        closing(&mut page, report);
+        page.extend(breaks(self.all()));
+        closing(&mut page, self);
         page
     }
 
@@ -48,7 +36,13 @@ impl Report for LiveReport {
     }
 }
 
-pub(super) fn group(heading: &str, results: &[LivePromise]) -> Group {
+/// Promises, with the assumptions that did not hold.
+pub(super) fn owed(promises: &[LivePromise]) -> Group {
+    let notes = promises.iter().filter_map(|result| assumption_note(&result.name, &result.assumptions));
+    Group { notes: notes.collect(), ..group("promise", promises) }
+}
+
+fn group(heading: &str, results: &[LivePromise]) -> Group {
     let row = |result: &LivePromise| {
         let [verdict, tested] = match result.verdict {
             None => [Cell::new(Mood::Odd, "not judged on a live ensemble"), "not counted".into()],
@@ -75,7 +69,15 @@ fn verdict_words(verdict: Verdict, result: &LivePromise) -> String {
     }
 }
 
-pub(super) fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Block {
+/// The first breaks. What was broken as expected is told where nothing else is to be told of that promise.
+pub(super) fn breaks<'a>(results: impl Iterator<Item = &'a LivePromise>) -> impl Iterator<Item = Block> {
+    results.filter_map(|result| match (&result.first, &result.first_expected) {
+        (Some(first), _) => Some(first_break(result, first, true)),
+        (None, first) => first.as_ref().map(|first| first_break(result, first, false)),
+    })
+}
+
+fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Block {
     let mut body = Page::new();
     if !result.about.is_empty() {
         body.push(below(result.about.as_str()));

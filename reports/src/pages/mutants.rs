@@ -13,42 +13,41 @@ impl Report for MutantsReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
-        let about = format!("bugs planted into every server, under {}", report.scenario);
-        let (seeds, clients) = (of(report.seeds, "seed"), report.clients.join(" and "));
+        let about = format!("bugs planted into every server, under {}", self.scenario);
+        let (seeds, clients) = (of(self.seeds, "seed"), self.clients.join(" and "));
         let mut page = vec![
             Block::Title("mutants".into(), about),
             below(format!("{seeds} for each mutant, and without any mutant; clients run {clients}, in turn")),
         ];
-        if !report.models.is_empty() {
-            let models = report.models.join("; ");
-            page.push(below(format!("models, of {} states at most: {models}", count(report.max_states))));
+        if !self.models.is_empty() {
+            let models = self.models.join("; ");
+            page.push(below(format!("models, of {} states at most: {models}", count(self.max_states))));
         }
-        page.extend(report.command.clone().map(Block::Command));
+        page.extend(self.command.clone().map(Block::Command));
         let heads = ["mutant", "from", "fate", "acted", "caught", "first", "by", "model", "steps", "states"];
-        let rows = report.mutants.iter().map(row).collect();
-        page.extend([Block::Table("Mutants", vec![Group::new(heads, rows)]), Block::Blank, finds(report)]);
-        page.push(match report.unmutated.is_empty() {
+        let rows = self.mutants.iter().map(row).collect();
+        page.extend([Block::Table("Mutants", vec![Group::new(heads, rows)]), Block::Blank, finds(self)]);
+        page.push(match self.unmutated.is_empty() {
             true => Line::from("without any: nothing was broken").into(),
-            false => Line::from("without any: ").then(Mood::Bad, most_frequent(&report.unmutated)).into(),
+            false => Line::from("without any: ").then(Mood::Bad, most_frequent(&self.unmutated)).into(),
         });
         let beyond =
-            report.beyond.iter().map(|it| format!("{} ({}, seed {})", it.invariant, it.mutant, it.seed));
+            self.beyond.iter().map(|it| format!("{} ({}, seed {})", it.invariant, it.mutant, it.seed));
         for (title, names) in [
             ("broken after others", beyond.collect()),
-            ("broken by none of them under their own names", report.never_broken.clone()),
+            ("broken by none of them under their own names", self.never_broken.clone()),
         ] {
             let line = format!("{title}: {}", names.join(", "));
             page.extend((!names.is_empty()).then(|| Line::from(line).wrapped(2).into()));
         }
-        page.extend(report.wrong.iter().map(|wrong| Line::new(Mood::Bad, wrong).into()));
-        let mutants = of(report.mutants.len() as u64, "mutant");
-        page.push(Line::from(format!("{mutants} in {}", wall(report.wall_seconds))).into());
-        let words = match report.answer {
+        page.extend(self.wrong.iter().map(|wrong| Line::new(Mood::Bad, wrong).into()));
+        let mutants = of(self.mutants.len() as u64, "mutant");
+        page.push(Line::from(format!("{mutants} in {}", wall(self.wall_seconds))).into());
+        let words = match self.answer {
             Answer::Held => "every mutant that should be found was found, by name",
             Answer::Broken | Answer::Undecided => "NOT as it should be",
         };
-        page.push(answer(report.answer, words));
+        page.push(answer(self.answer, words));
         page
     }
 }

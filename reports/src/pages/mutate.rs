@@ -2,7 +2,7 @@
 
 use crate::markdown::markdown;
 use crate::mutate::{MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult};
-use crate::page::{Block, Cell, Group, Line, Mood, Page, answer};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, row};
 use crate::report::Report;
 use crate::words::{count, of};
 
@@ -12,26 +12,24 @@ impl Report for MutateReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
-        let mut page: Page = report.recipes.iter().flat_map(|it| recipe(it, report.seeds)).collect();
-        for (recipe, mutation) in survivors(report) {
+        let mut page: Page = self.recipes.iter().flat_map(|it| recipe(it, self.seeds)).collect();
+        for (recipe, mutation) in survivors(self) {
             let (head, lines) = survivor(recipe, mutation);
             let lines = lines.into_iter().map(|line| format!("  {line}")).collect();
             page.extend([Line::new(Mood::Bad, head).into(), Block::Told(lines), Block::Blank]);
         }
-        page.push(answer(report.answer, report.tally().words()));
+        page.push(answer(self.answer, self.tally().words()));
         page
     }
 
     /// For a file beside the code: recipes × kinds, then each survivor.
     fn table(&self) -> String {
-        let report = self;
         let how = format!(
             "Killed of those not equivalent, by {} each and by models of at most {} states; the first {} occasions of \
              each kind. ",
-            of(report.seeds, "seed"),
-            count(report.max_states),
-            report.occasions
+            of(self.seeds, "seed"),
+            count(self.max_states),
+            self.occasions
         );
         let how = Line::from(how).then(Mood::Strong, "=").then(Mood::Plain, ": all are equivalent; ");
         let how = how.then(Mood::Strong, "?").then(Mood::Plain, ": so many are not decided.");
@@ -40,17 +38,17 @@ impl Report for MutateReport {
             vec![name, Cell::from(&recipe.bounds), promise.into(), kills.to_string().into()]
         };
         let promises =
-            report.recipes.iter().flat_map(|it| kills(it).into_iter().map(move |one| promise(it, one)));
+            self.recipes.iter().flat_map(|it| kills(it).into_iter().map(move |one| promise(it, one)));
         let promises = Group::new(["recipe", "models with", "promise", "kills"], promises.collect());
         let mut page = vec![
-            Line::from(format!("{}.", report.tally().words())).into(),
+            Line::from(format!("{}.", self.tally().words())).into(),
             how.into(),
-            Block::Table("", vec![kinds(report)]),
+            Block::Table("", vec![kinds(self)]),
             Block::Title("By promise".into(), String::new()),
             Block::Table("", vec![promises]),
             Block::Title("Survivors".into(), String::new()),
         ];
-        page.extend(survivors(report).map(|(recipe, mutation)| {
+        page.extend(survivors(self).map(|(recipe, mutation)| {
             let (head, lines) = survivor(recipe, mutation);
             Block::Card(Line::from(head), vec![Block::Told(lines)])
         }));
@@ -143,10 +141,7 @@ fn kinds(report: &MutateReport) -> Group {
             (_, decided) => format!("{}/{decided}{open}", tally.killed),
         }
     };
-    let row = |kind: &&str| {
-        let cells = report.recipes.iter().map(|recipe| cell(recipe, kind).into());
-        std::iter::once(Cell::from(*kind)).chain(cells).collect()
-    };
+    let row = |kind: &&str| row(*kind, report.recipes.iter().map(|recipe| cell(recipe, kind).into()));
     let mut group = Group::new([""], kinds.iter().map(row).collect());
     group.heads.extend(report.recipes.iter().map(|recipe| format!("`{}`", recipe.name)));
     group

@@ -1,8 +1,8 @@
 //! A sweep.
 
 use super::{broken, failed, known, verdict_words, verdicts, what, why};
-use crate::merge::first_of_shard;
-use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
+use crate::merge::{first_of_shard, shard_of};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, below, missed};
 use crate::report::Report;
 use crate::suite::{Suite, of_sweep};
 use crate::sweep::{Failure, Missing, PromiseResult, Regression, SweepReport};
@@ -20,8 +20,7 @@ pub fn sweep_brief(report: &SweepReport, paint: Paint) -> String {
     for (title, results) in [("promises", &report.promises), ("invariants", &report.invariants)] {
         page.push(Line::from(format!("{title}: {}", tally(results))).wrapped(2).into());
     }
-    let missed: Vec<&str> =
-        report.sometimes.iter().filter(|case| case.seeds == 0).map(|case| case.name.as_str()).collect();
+    let missed = missed(&report.sometimes);
     let reached = report.sometimes.len() - missed.len();
     let never = if missed.is_empty() { String::new() } else { format!("; never: {}", missed.join(", ")) };
     let line = format!("cases reached: {reached} of {}{never}", report.sometimes.len());
@@ -37,20 +36,19 @@ impl Report for SweepReport {
     }
 
     fn page(&self) -> Page {
-        let report = self;
-        let mut page = head(report, report.facts.len());
-        let seeds = report.seeds.count;
-        page.push(verdicts(&report.promises, &report.invariants, seeds, &|result| {
+        let mut page = head(self, self.facts.len());
+        let seeds = self.seeds.count;
+        page.push(verdicts(&self.promises, &self.invariants, seeds, &|result| {
             verdict_words(result, seeds, "seed")
         }));
-        page.push(Block::Cases(report.sometimes.clone(), Some(seeds)));
-        page.extend(report.regressions.iter().filter_map(again));
-        page.extend(report.firsts().map(|(result, failure, how)| first(report, result, failure, how)));
-        page.extend(others(report));
-        if !report.herd.is_empty() {
-            page.push(Block::Herd(report.herd.clone()));
+        page.push(Block::Cases(self.sometimes.clone(), Some(seeds)));
+        page.extend(self.regressions.iter().filter_map(again));
+        page.extend(self.firsts().map(|(result, failure, how)| first(self, result, failure, how)));
+        page.extend(others(self));
+        if !self.herd.is_empty() {
+            page.push(Block::Herd(self.herd.clone()));
         }
-        closing(&mut page, report);
+        closing(&mut page, self);
         page
     }
 
@@ -300,12 +298,6 @@ fn missing(report: &SweepReport) -> Vec<String> {
         }
     };
     missing.chunk_by(|one, next| is_next(one, next)).map(told).collect()
-}
-
-/// `2/4` as numbers.
-fn shard_of(shard: &str) -> Option<(u64, u64)> {
-    let (index, of) = shard.split_once('/')?;
-    Some((index.parse().ok()?, of.parse().ok()?)).filter(|(index, of)| (1..=*of).contains(index))
 }
 
 /// The answer of a sweep in words.
