@@ -1,7 +1,6 @@
 //! The administrator: somebody with a session of his own who deletes what clients hold, or writes to it. No actor, and
 //! nothing that is told of one is told of him but what he does to znodes.
 
-use crate::client::SimClient;
 use crate::mailbox::Mailbox;
 use crate::simulation::Simulation;
 use std::sync::Arc;
@@ -44,7 +43,7 @@ impl Simulation<'_> {
     }
 
     fn administers(&mut self, node: ZPath, meddling: Meddling) {
-        let zk = SimClient(self.administrators_session());
+        let zk = self.administrators_session();
         let code = async move {
             for _ in 0..TRIES {
                 let done = match &meddling {

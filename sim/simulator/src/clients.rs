@@ -4,7 +4,6 @@ use crate::choices::Stream;
 use crate::crossing::{Carried, Way};
 use crate::executor::{Caught, quietly};
 use crate::hosted::Client;
-use crate::mailbox::Seen;
 use crate::network::Arrival;
 use crate::process::{Armed, Process};
 use crate::schedule::{Loss, RequestKind, When};
@@ -233,7 +232,7 @@ impl Simulation<'_> {
         p.renews = false;
         p.polling.forget();
         p.learns_loss = state != KeeperState::SyncConnected;
-        p.mailbox.learn(Seen { session, state });
+        p.mailbox.learn(session, state);
         self.note(Place::Client(actor), &What::State(state));
         self.sees_state(session, state);
         match state {

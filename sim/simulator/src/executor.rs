@@ -1,7 +1,7 @@
 //! A small executor for the actors: a ready list, a seeded pick, and caught panics.
 
 use crate::choices::{Choices, Stream};
-use crate::client::Spin;
+use crate::mailbox::Spin;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};

@@ -79,7 +79,7 @@
 // | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
 // | `ensemble` | what goes from server to server, who leads, and what must hold among them |
 // | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
-// | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the simulator |
+// | `executor`, `mailbox` | the tasks of client processes, and what they see of the simulator |
 // | `other_time` | work in another time, to find code that reads the operating system's clocks |
 // | `tasks` | which of the ready tasks runs, and when |
 // | `hosted` | client processes that are programs of others |
@@ -104,7 +104,6 @@ mod administrator;
 mod bytes;
 mod cases;
 mod choices;
-mod client;
 mod clients;
 mod clock;
 pub mod crossing;
@@ -122,7 +121,6 @@ mod nemesis;
 mod network;
 pub mod order;
 mod other_time;
-mod probe;
 mod process;
 mod queue;
 mod recorded;

@@ -1,11 +1,9 @@
 //! The lives of client processes: how they begin, what their tasks ask for, and how they end.
 
 use crate::choices::Stream;
-use crate::client::SimClient;
 use crate::executor::{Polled, TaskId};
 use crate::hosted::Client;
 use crate::mailbox::{Ask, Mailbox};
-use crate::probe::SimProbe;
 use crate::process::Process;
 use crate::schedule::When;
 use crate::simulation::{MS, Phase, SimEvent, Simulation, share};
@@ -24,7 +22,7 @@ impl Simulation<'_> {
     /// The process that makes the trial's znodes begins.
     pub fn begin_setup(&mut self) {
         let actor = ActorId { process: self.scenario.clients, life: 0, thread: 0 };
-        let zk = SimClient(self.begin_session(actor));
+        let zk = self.begin_session(actor);
         let paths = self.setup.clone();
         let code = async move {
             for path in paths {
@@ -76,8 +74,7 @@ impl Simulation<'_> {
     pub fn begin_actor(&mut self, process: u16, mailbox: Arc<Mailbox>) {
         let Process { actor, rounds_left: rounds, .. } = self.processes[usize::from(process)];
         let role = Role { me: actor, clients: self.scenario.clients, rounds, effects: self.effects };
-        let (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>) =
-            (Arc::new(SimClient(mailbox.clone())), Arc::new(SimProbe(mailbox)));
+        let (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>) = (mailbox.clone(), mailbox);
         let code = self.trial.clone().actor(zk, probe, role);
         self.executor.spawn(actor.process, Box::pin(async move { Some(code.await) }));
     }
@@ -207,9 +204,7 @@ impl Simulation<'_> {
 
     /// Serves what the process's tasks have asked for, in the order in which they did.
     fn serve(&mut self, process: u16) {
-        let mut asks = Vec::new();
-        self.processes[usize::from(process)].mailbox.take(&mut asks);
-        for ask in asks {
+        for ask in self.processes[usize::from(process)].mailbox.take() {
             self.serve_one(process, ask);
         }
     }

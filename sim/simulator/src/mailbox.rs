@@ -1,11 +1,13 @@
-//! What the tasks of a client process ask of the simulator, and what they may look at.
+//! [`Mailbox`]: what the tasks of a client process ask of the simulator, and what they may look at. It is the session and
+//! the probe that their code sees.
 
-use crate::client::Spin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use zk_api::{Completer, Error, KeeperState, Pending, Request, Response, SessionId, Text, Watch, Zxid};
+use zk_api::{
+    Call, Completer, Error, KeeperState, Pending, Request, Response, SessionId, Text, Watch, ZooKeeper, Zxid,
+};
 use zk_trials::event::{ActorId, Observation, Resource};
-use zk_trials::probe::{ASKS_PER_TURN, Task};
+use zk_trials::probe::{ASKS_PER_TURN, Probe, Task};
 
 /// Fills the slot of a call.
 pub type CallCompleter = Completer<Result<(Response, Option<Watch>), Error>>;
@@ -21,6 +23,9 @@ pub enum Ask {
     Spawn(Task),
 }
 
+/// What unwinds a task that asks for more than [`ASKS_PER_TURN`] things in one turn.
+pub struct Spin;
+
 /// One life of a client process as seen from inside. Locked for moments only, and by one thread.
 pub struct Mailbox {
     actor: ActorId,
@@ -30,18 +35,12 @@ pub struct Mailbox {
 struct Inner {
     asks: Vec<Ask>,
     asked_this_turn: u32,
-    seen: Seen,
+    session: SessionId,
+    state: KeeperState,
     waiting_for_state: Vec<Completer<KeeperState>>,
     guids: u32,
     guid_order: GuidOrder,
     dead: bool,
-}
-
-/// What a task may look at.
-#[derive(Clone, Copy)]
-pub struct Seen {
-    pub session: SessionId,
-    pub state: KeeperState,
 }
 
 impl Mailbox {
@@ -52,7 +51,8 @@ impl Mailbox {
             inner: Mutex::new(Inner {
                 asks: Vec::new(),
                 asked_this_turn: 0,
-                seen: Seen { session: SessionId::NONE, state: KeeperState::Disconnected },
+                session: SessionId::NONE,
+                state: KeeperState::Disconnected,
                 waiting_for_state: Vec::new(),
                 guids: 0,
                 guid_order,
@@ -78,30 +78,18 @@ impl Mailbox {
     }
 
     /// Takes an order. What a dead process asks for is forgotten: nobody will ever answer.
-    pub fn ask(&self, ask: Ask) {
+    fn ask(&self, ask: Ask) {
         let mut inner = self.count();
         if !inner.dead {
             inner.asks.push(ask);
         }
     }
 
-    /// What is known of the session.
-    pub fn look(&self) -> Seen {
-        self.count().seen
-    }
-
-    /// The next state that differs from the one now.
-    pub fn state_change(&self) -> Pending<KeeperState> {
+    /// Takes an order that is answered.
+    fn ask_for<T>(&self, ask: impl FnOnce(Completer<T>) -> Ask) -> Pending<T> {
         let (completer, pending) = Pending::slot();
-        self.count().waiting_for_state.push(completer);
+        self.ask(ask(completer));
         pending
-    }
-
-    /// A text that no other call gives: who asks and how often it did so before.
-    pub fn guid(&self) -> Text {
-        let mut inner = self.count();
-        inner.guids += 1;
-        guid(self.actor, inner.guids - 1, inner.guid_order)
     }
 
     /// A turn begins.
@@ -109,21 +97,21 @@ impl Mailbox {
         self.lock().asked_this_turn = 0;
     }
 
-    /// Moves what was asked for into `asks`.
-    pub fn take(&self, asks: &mut Vec<Ask>) {
-        std::mem::swap(&mut self.lock().asks, asks);
+    /// Takes what was asked for.
+    pub fn take(&self) -> Vec<Ask> {
+        std::mem::take(&mut self.lock().asks)
     }
 
     /// The client has learned something.
-    pub fn learn(&self, seen: Seen) {
+    pub fn learn(&self, session: SessionId, state: KeeperState) {
         let waiting = {
             let mut inner = self.lock();
-            let changed = inner.seen.state != seen.state;
-            inner.seen = seen;
+            let changed = inner.state != state;
+            (inner.session, inner.state) = (session, state);
             if changed { std::mem::take(&mut inner.waiting_for_state) } else { Vec::new() }
         };
         for completer in waiting {
-            completer.complete(seen.state);
+            completer.complete(state);
         }
     }
 
@@ -134,6 +122,61 @@ impl Mailbox {
         let dropped = (std::mem::take(&mut inner.asks), std::mem::take(&mut inner.waiting_for_state));
         drop(inner);
         drop(dropped);
+    }
+}
+
+/// The session of this life.
+impl ZooKeeper for Mailbox {
+    fn submit(&self, request: Request) -> Call {
+        self.ask_for(|completer| Ask::Submit { request, completer })
+    }
+
+    fn sleep(&self, duration: Duration) -> Pending<()> {
+        self.ask_for(|completer| Ask::Sleep { duration, completer })
+    }
+
+    fn session(&self) -> SessionId {
+        self.count().session
+    }
+
+    fn state(&self) -> KeeperState {
+        self.count().state
+    }
+
+    fn state_change(&self) -> Pending<KeeperState> {
+        let (completer, pending) = Pending::slot();
+        self.count().waiting_for_state.push(completer);
+        pending
+    }
+}
+
+/// What a trial says in this life, and what else it needs.
+impl Probe for Mailbox {
+    fn observe_of(&self, thread: u8, what: Observation) {
+        self.ask(Ask::Observe { thread, what });
+    }
+
+    fn point(&self) -> Pending<()> {
+        self.ask_for(|completer| Ask::Point { completer })
+    }
+
+    fn work(&self) -> Pending<()> {
+        self.ask_for(|completer| Ask::Work { completer })
+    }
+
+    fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
+        self.ask_for(|completer| Ask::Write { thread, resource, token, completer })
+    }
+
+    /// Who asks, and how often it did so before.
+    fn guid(&self) -> Text {
+        let mut inner = self.count();
+        inner.guids += 1;
+        guid(self.actor, inner.guids - 1, inner.guid_order)
+    }
+
+    fn spawn(&self, task: Task) {
+        self.ask(Ask::Spawn(task));
     }
 }
 
@@ -201,13 +244,13 @@ mod tests {
     fn a_state_change_is_told_to_who_asked_before_it() {
         let mailbox = mailbox();
         let mut before = mailbox.state_change();
-        mailbox.learn(Seen { session: SessionId::new(7), state: KeeperState::Disconnected });
+        mailbox.learn(SessionId::new(7), KeeperState::Disconnected);
         assert_eq!(before.try_take(), None);
-        mailbox.learn(Seen { session: SessionId::new(7), state: KeeperState::SyncConnected });
+        mailbox.learn(SessionId::new(7), KeeperState::SyncConnected);
         let mut after = mailbox.state_change();
         assert_eq!(before.try_take(), Some(KeeperState::SyncConnected));
         assert_eq!(after.try_take(), None);
-        assert_eq!(mailbox.look().session, SessionId::new(7));
+        assert_eq!(mailbox.session(), SessionId::new(7));
     }
 
     #[test]
@@ -216,8 +259,6 @@ mod tests {
         mailbox.die();
         let (completer, _pending) = Pending::slot();
         mailbox.ask(Ask::Point { completer });
-        let mut asks = Vec::new();
-        mailbox.take(&mut asks);
-        assert!(asks.is_empty());
+        assert!(mailbox.take().is_empty());
     }
 }
