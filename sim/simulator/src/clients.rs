@@ -90,7 +90,7 @@ impl Simulation<'_> {
         if self.cluster.server(server).is_none() {
             self.once("answer arrived after its server's crash");
         }
-        self.messages += 1;
+        self.run.messages += 1;
         self.trace.arrived(self.now, Way::ToClient(id, number));
         self.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });
         watch!(self.invariants, delivered(id, &message));

@@ -154,8 +154,8 @@ impl Simulation<'_> {
 
     /// An operation was done. In some runs a server crashes right there.
     pub fn disk_op_done(&mut self, id: u8) {
-        self.disk_ops += 1;
-        if let Some(crash) = self.crash_at.filter(|crash| crash.after == self.disk_ops) {
+        self.run.disk_ops += 1;
+        if let Some(crash) = self.options.crash_at.filter(|crash| crash.after == self.run.disk_ops) {
             self.once("crashed at an operation of the disk");
             let host = self.host(id);
             (host.own.stops_ms, host.own.crash_way) = (Some(200), Some(crash.way));

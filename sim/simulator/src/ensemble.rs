@@ -61,7 +61,7 @@ impl Simulation<'_> {
         if self.cluster.is_cut(from, to) || self.host(to).server.is_none() {
             return;
         }
-        self.messages += 1;
+        self.run.messages += 1;
         self.note(Place::Server(to), &What::Notified { from, notification: &notification });
         self.server_event(to, Event::Notified { from: ServerId(from), notification });
     }
@@ -154,7 +154,7 @@ impl Simulation<'_> {
         let now = self.now;
         let Some(link) = self.cluster.links.link(id).filter(|link| link.open[end]) else { return };
         let (ServerId(from), ServerId(to)) = link.way_to(end);
-        self.messages += 1;
+        self.run.messages += 1;
         self.note(Place::Server(to), &What::FromPeer { link: id, message: &message });
         let now_ms = self.host(to).own.clock.steady_ms(now);
         watch!(self.invariants, peer_reads(to, from, id, &message, now_ms));
@@ -243,7 +243,7 @@ impl Simulation<'_> {
             }
             Note::Established { epoch } => self.established(id, epoch),
             Note::Deviated(_) => {
-                self.deviations += 1;
+                self.run.deviations += 1;
                 self.note(Place::Server(id), &What::PeerNotes(&note));
             }
             Note::Promised { .. } | Note::Cut(_) | Note::Violated(_) => {
@@ -307,7 +307,10 @@ impl Simulation<'_> {
 
     /// What must hold among servers. What is broken ends the run: what follows would only be its consequences.
     pub fn check_ensemble(&mut self) {
-        if self.scenario.machines() == 1 || self.over || !self.watches || self.judge.has_violated_assumption()
+        if self.scenario.machines() == 1
+            || self.over
+            || self.options.unchecked
+            || self.judge.has_violated_assumption
         {
             return;
         }
@@ -315,13 +318,13 @@ impl Simulation<'_> {
         let broken = self.checker.check_all(&self.cluster.peers(), &self.ghost);
         for Broken { invariant: name, what } in broken {
             self.note(Place::Simulation, &What::Broken { name });
-            self.over |= self.judge.broken(self.now, name, what) && !self.beyond;
+            self.over |= self.judge.broken(self.now, name, what) && !self.options.beyond;
         }
     }
 
     /// A peer has done something.
     pub fn checked(&mut self) {
-        if self.check_always {
+        if self.options.check_always {
             self.check_ensemble();
         }
     }

@@ -22,8 +22,8 @@ pub struct Judge {
     sought: Option<(&'static str, bool)>,
     /// What every promise assumes and is not so in this run, since some time.
     failed: Option<Assumption>,
-    /// An invariant was broken since then.
-    has_violated_assumption: bool,
+    /// Whether an invariant was broken since then.
+    pub has_violated_assumption: bool,
 }
 
 impl Judge {
@@ -50,11 +50,6 @@ impl Judge {
     /// What every promise assumes is not so in this run: from now on nothing is owed.
     pub fn fails(&mut self, assumption: Assumption) {
         self.failed.get_or_insert(assumption);
-    }
-
-    /// Whether an invariant was broken since then.
-    pub fn has_violated_assumption(&self) -> bool {
-        self.has_violated_assumption
     }
 
     /// Shows an event.

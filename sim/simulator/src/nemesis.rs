@@ -314,7 +314,7 @@ impl Simulation<'_> {
         }
         self.note(Place::Simulation, &What::Heal);
         self.phase = Phase::Healed;
-        self.owed.healed_ns = self.now;
+        self.healed_ns = self.now;
         self.deadline = self.now + self.scenario.heal_ns();
         watch!(self.invariants, set_last_counter(PeerConfig::LAST_COUNTER));
         for server in 0..self.scenario.machines() {

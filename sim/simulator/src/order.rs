@@ -16,7 +16,6 @@
 //! assert!(run.ordered.iter().all(|step| step.of >= 1 && !step.what.is_empty()));
 //! ```
 
-use crate::run::{Redraw, RunOptions};
 use crate::simulation::{SimEvent, Simulation};
 use zk_proto::message::{ToClient, ToServer};
 use zk_proto::zab::message::LinkId;
@@ -39,24 +38,6 @@ pub struct Ordered {
     pub of: u32,
     /// What came.
     pub what: String,
-}
-
-/// What of a run is not as its seed makes it.
-#[derive(Debug)]
-pub struct Other<'a> {
-    pub order: Option<&'a Order>,
-    /// What was taken of the order.
-    pub ordered: Vec<Ordered>,
-    redraw: Option<Redraw>,
-    /// The last event before a redraw.
-    pub redrawn: Option<(u64, String)>,
-}
-
-impl Other<'_> {
-    pub fn new(options: &RunOptions) -> Other<'_> {
-        let RunOptions { order, redraw, .. } = options;
-        Other { order: order.as_ref(), ordered: Vec::new(), redraw: *redraw, redrawn: None }
-    }
 }
 
 /// What comes after what: of one line, only the first can come next.
@@ -84,8 +65,8 @@ enum Moves {
 impl Simulation<'_> {
     /// The next event: that of an order, while one is given and its time has come, or the one that time brings.
     pub fn next_event(&mut self) -> Option<(u64, SimEvent)> {
-        let Some(order) = self.other.order else { return self.queue.pop() };
-        let taken = self.other.ordered.len();
+        let Some(order) = &self.options.order else { return self.queue.pop() };
+        let taken = self.run.ordered.len();
         let is_due = self.queue.next_at().is_some_and(|at| at.max(self.now) >= order.from_ns);
         if !is_due || taken >= order.steps as usize {
             return self.queue.pop();
@@ -94,20 +75,20 @@ impl Simulation<'_> {
         let nth = order.picks.get(taken).map_or(0, |pick| (*pick as usize).min(can_be_next.len() - 1));
         let (number, keeps_time) = can_be_next[nth];
         let (at, event) = self.queue.take_numbered(number)?;
-        self.other.ordered.push(Ordered { of: can_be_next.len() as u32, what: self.tell(&event) });
+        self.run.ordered.push(Ordered { of: can_be_next.len() as u32, what: self.tell(&event) });
         Some((if keeps_time { at } else { at.min(first_at) }, event))
     }
 
     /// Notes an event that is the last before a redraw.
     pub fn tell_last(&mut self, event: &SimEvent) {
-        if self.other.redraw.is_some_and(|redraw| redraw.after == self.steps) {
-            self.other.redrawn = Some((self.now, self.tell(event)));
+        if self.options.redraw.is_some_and(|redraw| redraw.after == self.run.steps) {
+            self.run.redrawn = Some((self.now, self.tell(event)));
         }
     }
 
     /// Draws anew from here on, if that is to be.
     pub fn redraw(&mut self) {
-        if let Some(redraw) = self.other.redraw.filter(|redraw| redraw.after == self.steps) {
+        if let Some(redraw) = self.options.redraw.filter(|redraw| redraw.after == self.run.steps) {
             self.choices.redraw(redraw.with);
         }
     }

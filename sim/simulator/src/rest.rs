@@ -3,7 +3,6 @@
 use crate::simulation::{MS, Phase, SimEvent, Simulation};
 use crate::trace::{Place, What};
 use crate::watch::watch;
-use std::collections::BTreeMap;
 use zk_api::{KeeperState, SessionId};
 use zk_invariants::Invariant;
 use zk_proto::server::Server;
@@ -13,26 +12,6 @@ use zk_trials::promise::Rest;
 
 /// What an answer may take at most where there is no fault, beside what sessions need to move on.
 const ANSWER_MS: u64 = 20_000;
-
-/// What servers owe to clients: since when each session has asked something and got no answer, on whatever connection.
-#[derive(Debug, Default)]
-pub struct Owed {
-    since_ns: BTreeMap<SessionId, u64>,
-    /// When faults were over.
-    pub healed_ns: u64,
-}
-
-impl Owed {
-    /// A message of a connected client has come to a server.
-    pub fn asked(&mut self, session: SessionId, now_ns: u64) {
-        self.since_ns.entry(session).or_insert(now_ns);
-    }
-
-    /// A server has answered one.
-    pub fn answered(&mut self, session: SessionId) {
-        self.since_ns.remove(&session);
-    }
-}
 
 impl Simulation<'_> {
     /// Whether all actors are done, what they sent has arrived, and the sessions of the dead have ended.
@@ -81,8 +60,8 @@ impl Simulation<'_> {
     /// Without faults, no session expires whose client lives and is connected: whatever servers tell each other.
     pub fn expires_calmly(&mut self, txn: &Txn) {
         let is_calm =
-            self.schedule.faults.is_empty() && self.scenario.run.is_none() && self.other.order.is_none();
-        let is_calm = is_calm && self.crash_at.is_none();
+            self.schedule.faults.is_empty() && self.scenario.run.is_none() && self.options.order.is_none();
+        let is_calm = is_calm && self.options.crash_at.is_none();
         // So fast that pings come in time, and that what learners have heard is told.
         let is_fast = self.swarm.latency_ns[1] * 10 < self.granted_timeout_ns();
         if !is_calm || !is_fast || !matches!(txn.body, TxnBody::CloseSession { expired: true, .. }) {
@@ -107,8 +86,7 @@ impl Simulation<'_> {
                 continue;
             };
             let (actor, session) = (process.actor, client.session());
-            let since_ns =
-                self.owed.since_ns.get(&session).map(|since_ns| *since_ns.max(&self.owed.healed_ns));
+            let since_ns = self.owed.get(&session).map(|since_ns| *since_ns.max(&self.healed_ns));
             let waits_ns = since_ns.map_or(0, |since_ns| self.now.saturating_sub(since_ns));
             self.invariants.report.check(Invariant::AnswersInTime, waits_ns <= most_ns, || {
                 let seconds = waits_ns / MS / 1000;

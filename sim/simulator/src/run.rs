@@ -173,7 +173,7 @@ fn run_with_pulse(
         let runtime = Runtime::with_seed_and_config(seed, Config::default());
         // It never awaits: the loop inside is all there is.
         // What unwinds is caught inside, as madsim would tell of it in its own words.
-        let here = || run_here(&trial, &scenario, seed, &schedule, &options, &pulse);
+        let here = || outcome(Simulation::new(&trial, &scenario, seed, &schedule, &options, &pulse));
         runtime.block_on(async { catch_unwind(AssertUnwindSafe(here)) })
     };
     // A thread that has run before has hash seeds and the like of its own.
@@ -190,39 +190,23 @@ fn endless(seed: u64, acting: Acting) -> Run {
     Run { seed, tested: [(promise, 1)].into(), violations: vec![violation], ..Run::default() }
 }
 
-fn run_here(
-    trial: &Arc<Trial>,
-    scenario: &Scenario,
-    seed: u64,
-    schedule: &Schedule,
-    options: &RunOptions,
-    pulse: &Pulse,
-) -> Run {
-    let mut simulation = Simulation::new(trial, scenario, seed, schedule, options, pulse);
+/// What comes of a simulation that has not begun.
+fn outcome(mut simulation: Simulation<'_>) -> Run {
     simulation.run();
     simulation.end();
     let (herd, granted) = std::mem::take(&mut simulation.waiting).finish();
     let (digest, trace, timeline, crossings) = simulation.trace.finish();
     let (mut tested, violations) = simulation.judge.finish();
     tested.extend(simulation.invariants.report.by_name());
-    if scenario.machines() > 1 {
+    if simulation.scenario.machines() > 1 {
         tested.extend(invariants::ALL.map(|(name, _)| (name, simulation.zab_checks)));
     }
-    simulation.sometimes.extend(std::mem::take(&mut simulation.invariants.report.cases));
+    simulation.run.sometimes.extend(std::mem::take(&mut simulation.invariants.report.cases));
     Run {
-        seed,
         digest,
         virtual_ns: simulation.now,
-        messages: simulation.messages,
-        steps: simulation.steps,
-        replay_error: simulation.replay_error,
-        ordered: simulation.other.ordered,
-        redrawn: simulation.other.redrawn,
-        disk_ops: simulation.disk_ops,
-        deviations: simulation.deviations,
         tested,
         violations,
-        sometimes: simulation.sometimes,
         trace,
         timeline,
         crossings,
@@ -230,6 +214,7 @@ fn run_here(
         granted,
         visible: simulation.visible.unwrap_or_default(),
         choices: simulation.choices.into_record(),
+        ..simulation.run
     }
 }
 

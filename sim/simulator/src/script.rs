@@ -231,7 +231,7 @@ impl Simulation<'_> {
     /// What happens next, out of its time; no timer fires before its own.
     pub fn happens(&mut self, at_ns: Option<u64>, event: SimEvent) {
         self.now = self.now.max(at_ns.unwrap_or(0));
-        self.steps += 1;
+        self.run.steps += 1;
         self.happen(event);
         self.turn();
         self.tell_broken();
@@ -384,7 +384,7 @@ impl Simulation<'_> {
                 _ => (false, false),
             };
             let (waiting, ready) = (self.watches_waited_for(p), self.executor.ready_of(p).len());
-            self.steps += 1;
+            self.run.steps += 1;
             self.happen(event);
             let is_heard = self.watches_waited_for(p) < waiting || self.executor.ready_of(p).len() > ready;
             self.turn();
@@ -584,7 +584,7 @@ impl Simulation<'_> {
                 self.heal();
                 self.turn();
             }
-            Err(replay_error) => (self.replay_error, self.over) = (Some(replay_error), true),
+            Err(replay_error) => (self.run.replay_error, self.over) = (Some(replay_error), true),
         }
     }
 }

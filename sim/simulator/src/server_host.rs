@@ -210,7 +210,7 @@ impl Simulation<'_> {
         let (actor, server, greeted, client_open) = (conn.actor, conn.server, conn.greeted, conn.client_open);
         let session = conn.session;
         conn.greeted = true;
-        self.messages += 1;
+        self.run.messages += 1;
         self.trace.arrived(now, Way::ToServer(id, number));
         self.note(Place::Server(server), &What::ToServer { conn: id, message: &message });
         let now_ms = self.host(server).own.clock.steady_ms(now);
@@ -232,9 +232,9 @@ impl Simulation<'_> {
                 match &message {
                     ToServer::Request { request, .. } if frame_bytes(request) > FRAME_BYTES_MAX => {
                         self.once("a request was longer than a server takes");
-                        self.owed.answered(session);
+                        self.owed.remove(&session);
                     }
-                    _ => self.owed.asked(session, now),
+                    _ => _ = self.owed.entry(session).or_insert(now),
                 }
                 Event::Received { conn: id, message }
             }
@@ -315,7 +315,7 @@ impl Simulation<'_> {
             if self.host(id).own.stops_ms.is_some() && !is_writing {
                 continue;
             }
-            if self.watches && !self.judge.has_violated_assumption() {
+            if !self.options.unchecked && !self.judge.has_violated_assumption {
                 let former = self.pulse.acts(Acting::Invariants("history"));
                 self.cluster.tell(id, &output, &mut self.ghost);
                 self.pulse.acts(former);
@@ -408,7 +408,7 @@ impl Simulation<'_> {
         match &message {
             ToClient::Connected(response) => conn.session = response.session,
             ToClient::Reply { .. } | ToClient::WatchesSet { .. } | ToClient::Pong { .. } => {
-                self.owed.answered(conn.session);
+                self.owed.remove(&conn.session);
             }
             ToClient::Event { .. } => {}
         }

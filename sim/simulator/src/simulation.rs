@@ -1,18 +1,15 @@
 //! The simulation: one loop that takes one event after the other, and owns everything that they happen to.
 
 use crate::choices::{Choices, Stream};
-use crate::disk_faults::DiskCrash;
 use crate::executor::{Executor, TaskId};
 use crate::herd::{Waiting, gets_ahead};
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
 use crate::mailbox::GuidOrder;
 use crate::network::{Direction, Network};
-use crate::order::Other;
 use crate::process::{Armed, Process};
 use crate::queue::Queue;
-use crate::rest::Owed;
-use crate::run::RunOptions;
+use crate::run::{Run, RunOptions};
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::script::Script;
@@ -26,7 +23,7 @@ use madsim::time::TimeHandle;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{Completer, Text, Zxid};
+use zk_api::{Completer, SessionId, Text, Zxid};
 use zk_cluster::cluster::Cluster;
 use zk_invariants::{Invariant, Invariants};
 use zk_proto::client::{ClientOutput, ClientTimer};
@@ -212,6 +209,9 @@ pub enum Phase {
 pub struct Simulation<'a> {
     pub scenario: &'a Scenario,
     pub schedule: &'a Schedule,
+    pub options: &'a RunOptions,
+    /// What came of it so far, as far as it is counted or kept here.
+    pub run: Run,
     pub trial: Arc<Trial>,
     /// The trial's own znodes, made before anybody acts.
     pub setup: Vec<Text>,
@@ -227,10 +227,6 @@ pub struct Simulation<'a> {
     pub script: Option<&'a Script>,
     /// What it holds back among the servers, while it is taken.
     pub views: Option<Views>,
-    /// Why it could not be taken to its end.
-    pub replay_error: Option<String>,
-    /// What is not as the seed makes it.
-    pub other: Other<'a>,
     /// Actors write to the outside resource.
     pub effects: bool,
     /// What ever happened among the servers.
@@ -239,18 +235,6 @@ pub struct Simulation<'a> {
     pub checker: Checker,
     /// How often the invariants among servers were checked.
     pub zab_checks: u64,
-    /// Check them whenever a peer does something.
-    pub check_always: bool,
-    /// How many operations disks have done.
-    pub disk_ops: u64,
-    /// At which of them a server is to crash.
-    pub crash_at: Option<DiskCrash>,
-    /// Whether anything is checked and judged.
-    pub watches: bool,
-    /// Go on when an invariant is broken.
-    pub beyond: bool,
-    /// How often a planted bug has made a difference.
-    pub deviations: u64,
     pub commits: u64,
     /// The newest epoch that was established.
     pub epoch: u32,
@@ -264,9 +248,6 @@ pub struct Simulation<'a> {
     pub judge: Judge,
     /// Who waits for something, and what wakes whom.
     pub waiting: Waiting,
-    pub sometimes: BTreeMap<&'static str, u64>,
-    pub steps: u64,
-    pub messages: u64,
     /// When the run is over, unless somebody gets ahead shortly before.
     pub deadline: u64,
     /// When somebody last did.
@@ -274,8 +255,10 @@ pub struct Simulation<'a> {
     /// When the last actor was done and faults were over.
     pub done_since: Option<u64>,
     pub over: bool,
-    /// What is asked and not answered.
-    pub owed: Owed,
+    /// Since when each session has asked something and got no answer, on whatever connection.
+    pub owed: BTreeMap<SessionId, u64>,
+    /// When faults were over.
+    pub healed_ns: u64,
     pub pulse: Pulse,
     /// How the run as a whole is.
     pub swarm: Swarm,
@@ -311,6 +294,8 @@ impl<'a> Simulation<'a> {
         Simulation {
             scenario,
             schedule,
+            options,
+            run: Run { seed, ..Run::default() },
             setup: trial.setup.clone(),
             trial: trial.clone(),
             now: 0,
@@ -322,18 +307,10 @@ impl<'a> Simulation<'a> {
             network: Network::default(),
             script: scenario.run.as_ref().and_then(|one| one.script.as_ref()),
             views: None,
-            replay_error: None,
-            other: Other::new(options),
             effects: true,
             ghost: Ghost::default(),
             checker: Checker::default(),
             zab_checks: 0,
-            check_always: options.check_always,
-            disk_ops: 0,
-            crash_at: options.crash_at,
-            watches: !options.unchecked,
-            beyond: options.beyond,
-            deviations: 0,
             commits: 0,
             epoch: 0,
             cluster: Cluster::new(servers),
@@ -344,14 +321,12 @@ impl<'a> Simulation<'a> {
             invariants: Invariants::new(scenario.invariants(peer.last_counter)),
             judge: Judge::new(trial.held_to(), pulse.clone(), options.stop_at),
             waiting: Waiting::default(),
-            sometimes: BTreeMap::new(),
-            steps: 0,
-            messages: 0,
             deadline: u64::MAX,
             got_ahead: 0,
             done_since: None,
             over: false,
-            owed: Owed::default(),
+            owed: BTreeMap::new(),
+            healed_ns: 0,
             pulse: pulse.clone(),
             swarm,
             script_tasks: None,
@@ -385,9 +360,9 @@ impl<'a> Simulation<'a> {
             let Some((at, event)) = self.next_event() else { break };
             // What a script or an order has held up is late.
             self.now = self.now.max(at);
-            self.steps += 1;
+            self.run.steps += 1;
             let budget = self.scenario.events();
-            if self.steps > budget {
+            if self.run.steps > budget {
                 let what = format!("{budget} events were not enough");
                 self.invariants.report.broken(Invariant::StepBudget, what);
                 self.tell_broken();
@@ -477,7 +452,7 @@ impl<'a> Simulation<'a> {
 
     /// Notes that an interesting case was reached.
     pub fn once(&mut self, case: &'static str) {
-        *self.sometimes.entry(case).or_insert(0) += 1;
+        *self.run.sometimes.entry(case).or_insert(0) += 1;
     }
 
     /// Traces something.
@@ -534,7 +509,7 @@ impl<'a> Simulation<'a> {
         for (invariant, what) in std::mem::take(&mut self.invariants.report.broken) {
             self.note(Place::Simulation, &What::Broken { name: invariant.name() });
             let is_owed = self.judge.broken(self.now, invariant.name(), what);
-            self.over |= is_owed && invariant.ends_the_run() && !self.beyond;
+            self.over |= is_owed && invariant.ends_the_run() && !self.options.beyond;
         }
     }
 }

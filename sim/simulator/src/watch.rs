@@ -5,11 +5,11 @@
 /// consequences.
 macro_rules! watch {
     ($simulation:ident . judge, $($call:tt)*) => {
-        watch!(@ $simulation.watches, $simulation . judge, $($call)*);
+        watch!(@ !$simulation.options.unchecked, $simulation . judge, $($call)*);
     };
     ($simulation:ident . $watcher:ident, $($call:tt)*) => {
         watch!(
-            @ $simulation.watches && !$simulation.judge.has_violated_assumption(),
+            @ !$simulation.options.unchecked && !$simulation.judge.has_violated_assumption,
             $simulation . $watcher,
             $($call)*
         );
