@@ -33,103 +33,76 @@ pub enum Place {
 /// What happened.
 #[derive(Hash)]
 pub enum What<'a> {
-    Opened {
-        conn: ConnId,
-    },
-    Refused {
-        conn: ConnId,
-    },
-    Lost {
-        conn: ConnId,
-    },
-    Dropped {
-        conn: ConnId,
-    },
-    ToServer {
-        conn: ConnId,
-        message: &'a ToServer,
-    },
-    ToClient {
-        conn: ConnId,
-        message: &'a ToClient,
-    },
+    /// A client has a connection.
+    Opened { conn: ConnId },
+    /// A client is refused a connection.
+    Refused { conn: ConnId },
+    /// A client has lost a connection.
+    Lost { conn: ConnId },
+    /// A server has lost a connection.
+    Dropped { conn: ConnId },
+    /// A server gets a message of a client.
+    ToServer { conn: ConnId, message: &'a ToServer },
+    /// A client gets a message.
+    ToClient { conn: ConnId, message: &'a ToClient },
+    /// A server's timer comes.
     ServerTimer(Timer),
+    /// A timer of a client's session comes.
     ClientTimer(ClientTimer),
-    Synced {
-        file: FileId,
-        length: u64,
-    },
-    Started {
-        zxid: Zxid,
-    },
+    /// So much of a file is on a disk.
+    Synced { file: FileId, length: u64 },
+    /// A server has started, with a state up to here.
+    Started { zxid: Zxid },
+    /// A server is down.
     Down,
-    Notified {
-        from: u8,
-        notification: &'a Notification,
-    },
-    Linked {
-        link: LinkId,
-        from: u8,
-        to: u8,
-    },
-    Unlinked {
-        link: LinkId,
-    },
-    FromPeer {
-        link: LinkId,
-        message: &'a ToPeer,
-    },
+    /// A server gets a datagram of an election.
+    Notified { from: u8, notification: &'a Notification },
+    /// A server is linked to another.
+    Linked { link: LinkId, from: u8, to: u8 },
+    /// A server has lost a link.
+    Unlinked { link: LinkId },
+    /// A server gets a message of another.
+    FromPeer { link: LinkId, message: &'a ToPeer },
+    /// A server's peer notes something.
     PeerNotes(&'a Note),
-    Leads {
-        epoch: u32,
-        last: Zxid,
-    },
-    Restored {
-        zxid: Zxid,
-    },
-    Serves {
-        serves: bool,
-    },
+    /// A server leads an epoch, with a history up to here.
+    Leads { epoch: u32, last: Zxid },
+    /// A server has its leader's state in the place of its own.
+    Restored { zxid: Zxid },
+    /// A server begins to serve clients, or stops.
+    Serves { serves: bool },
+    /// A transaction is proposed.
     Propose(&'a Txn),
-    Commit {
-        zxid: Zxid,
-    },
-    Apply {
-        zxid: Zxid,
-    },
+    /// A transaction is committed.
+    Commit { zxid: Zxid },
+    /// A server applies a transaction.
+    Apply { zxid: Zxid },
+    /// A client's session changes its state.
     State(KeeperState),
+    /// An actor says so.
     Observed(&'a Observation),
+    /// It is so.
     Is(&'a GroundTruth),
+    /// The nemesis strikes.
     Fault(&'a Fault),
+    /// Faults are over.
     Heal,
-    Broken {
-        name: &'a str,
-    },
-    End {
-        tree: &'a DataTree,
-    },
+    /// An invariant is broken.
+    Broken { name: &'a str },
+    /// What is left at rest.
+    End { tree: &'a DataTree },
     /// Bits of a server's disk rot.
-    Rotten {
-        file: FileId,
-    },
+    Rotten { file: FileId },
     /// A server does not start from its disk.
-    StaysOut {
-        error: &'a RecoveryError,
-    },
+    StaysOut { error: &'a RecoveryError },
     /// A server starts from its disk, which lacks something and does not show it.
-    Lacks {
-        last: Zxid,
-    },
+    Lacks { last: Zxid },
     /// A server that stayed out is given the files of another, which end here.
-    NewDisk {
-        last: Zxid,
-    },
+    NewDisk { last: Zxid },
     /// A program has come to where all in it waits.
     Stepped(&'a ProgramStep),
     /// A program prints a line.
-    Prints {
-        line: &'a str,
-    },
+    Prints { line: &'a str },
 }
 
 /// Hashes a run and, if asked, writes it out.
