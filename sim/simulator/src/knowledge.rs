@@ -8,13 +8,10 @@ use zk_proto::txn::{Txn, TxnBody};
 use zk_trials::event::{ActorId, GroundTruth};
 
 /// A change and whose watches it fired.
-pub type Woken = BTreeMap<(Zxid, Text, EventKind), Vec<ActorId>>;
+pub type Woken = BTreeMap<(Zxid, Text, EventType), Vec<ActorId>>;
 
 /// Servers are behind each other by fewer transactions than this, or what both have woken is not added up.
 const REMEMBERED: u32 = 1000;
-
-/// An event type as part of a key.
-pub type EventKind = EventType;
 
 /// What is known.
 #[derive(Debug, Default)]
@@ -41,6 +38,15 @@ pub struct Knowledge {
     fired: Woken,
     /// What actors hold, by their own account.
     holding: BTreeSet<(ActorId, Text)>,
+}
+
+/// The changes of one transaction as it is first applied.
+struct Change<'a> {
+    zxid: Zxid,
+    /// Whose watches they fire.
+    woken: &'a mut Woken,
+    /// The ground truth that follows.
+    truths: Vec<GroundTruth>,
 }
 
 impl Knowledge {
@@ -113,17 +119,20 @@ impl Knowledge {
         }
     }
 
-    /// A transaction has first been applied: adds the ground truth that follows.
-    pub fn apply(&mut self, txn: &Txn, woken: &mut Woken, truths: &mut Vec<GroundTruth>) {
+    /// A transaction has first been applied: gives the ground truth that follows.
+    pub fn apply(&mut self, txn: &Txn, woken: &mut Woken) -> Vec<GroundTruth> {
         self.applied = txn.zxid;
         self.proposed.remove(&txn.zxid);
-        self.change(txn, &txn.body, woken, truths);
+        let mut change = Change { zxid: txn.zxid, woken, truths: Vec::new() };
+        self.change(txn, &txn.body, &mut change);
         self.fired.retain(|(zxid, _, _), _| zxid.counter() + REMEMBERED > txn.zxid.counter());
+        change.truths
     }
 
     /// Another server applies a transaction later: its watches fire then. Told with all that it has fired so far,
     /// as a herd is one wherever its members are connected.
-    pub fn apply_elsewhere(&mut self, zxid: Zxid, woken: &mut Woken, truths: &mut Vec<GroundTruth>) {
+    pub fn apply_elsewhere(&mut self, zxid: Zxid, woken: &mut Woken) -> Vec<GroundTruth> {
+        let mut truths = Vec::new();
         for ((of, path, kind), more) in std::mem::take(woken) {
             if of != zxid {
                 woken.insert((of, path, kind), more);
@@ -135,56 +144,51 @@ impl Knowledge {
             all.dedup();
             truths.push(GroundTruth::Fired { path, kind, woken: all.clone() });
         }
+        truths
     }
 
-    fn change(&mut self, txn: &Txn, body: &TxnBody, woken: &mut Woken, truths: &mut Vec<GroundTruth>) {
+    fn change(&mut self, txn: &Txn, body: &TxnBody, change: &mut Change<'_>) {
         match body {
             TxnBody::CreateSession { .. } => {
                 self.open.insert(txn.session);
             }
             TxnBody::CloseSession { ephemerals, .. } => {
                 for path in ephemerals {
-                    self.delete(txn.zxid, path, SessionId::NONE, woken, truths);
+                    self.delete(path, SessionId::NONE, change);
                 }
             }
             TxnBody::Create { path, kind, data, .. } => {
                 let owner = kind.owner().unwrap_or(SessionId::NONE);
                 self.owners.insert(path.clone(), owner);
-                truths.push(GroundTruth::NodeCreated {
+                change.truths.push(GroundTruth::NodeCreated {
                     path: path.clone(),
                     by: txn.session,
                     owner,
                     czxid: txn.zxid,
                 });
-                truths.push(self.written(txn, path, data));
-                self.fired(txn.zxid, path, EventType::NodeCreated, woken, truths);
+                change.truths.push(self.written(txn, path, data));
+                self.fired(path, EventType::NodeCreated, change);
             }
-            TxnBody::Delete { path } => self.delete(txn.zxid, path, txn.session, woken, truths),
+            TxnBody::Delete { path } => self.delete(path, txn.session, change),
             TxnBody::SetData { path, data, .. } => {
-                truths.push(self.written(txn, path, data));
-                self.fired(txn.zxid, path, EventType::NodeDataChanged, woken, truths)
+                change.truths.push(self.written(txn, path, data));
+                self.fired(path, EventType::NodeDataChanged, change)
             }
             TxnBody::Multi { ops } => {
                 for op in ops {
-                    self.change(txn, op, woken, truths);
+                    self.change(txn, op, change);
                 }
             }
             TxnBody::SetAcl { .. } | TxnBody::Check { .. } | TxnBody::Error(_) | TxnBody::MultiError(_) => {}
         }
     }
 
-    fn delete(
-        &mut self,
-        zxid: Zxid,
-        path: &Text,
-        by: SessionId,
-        woken: &mut Woken,
-        truths: &mut Vec<GroundTruth>,
-    ) {
+    fn delete(&mut self, path: &Text, by: SessionId, change: &mut Change<'_>) {
         // An ephemeral that was listed but deleted meanwhile is not deleted twice.
         if let Some(owner) = self.owners.remove(path) {
-            truths.push(GroundTruth::NodeDeleted { path: path.clone(), by, owner, zxid: Some(zxid) });
-            self.fired(zxid, path, EventType::NodeDeleted, woken, truths);
+            let zxid = Some(change.zxid);
+            change.truths.push(GroundTruth::NodeDeleted { path: path.clone(), by, owner, zxid });
+            self.fired(path, EventType::NodeDeleted, change);
         }
     }
 
@@ -230,21 +234,14 @@ impl Knowledge {
     }
 
     /// A change of a znode, and for a creation or deletion that of its parent's children.
-    fn fired(
-        &mut self,
-        zxid: Zxid,
-        path: &Text,
-        kind: EventType,
-        woken: &mut Woken,
-        truths: &mut Vec<GroundTruth>,
-    ) {
+    fn fired(&mut self, path: &Text, kind: EventType, change: &mut Change<'_>) {
         let mut fire = |path: Text, kind| {
-            let key = (zxid, path.clone(), kind);
-            let woken = woken.remove(&key).unwrap_or_default();
+            let key = (change.zxid, path.clone(), kind);
+            let woken = change.woken.remove(&key).unwrap_or_default();
             if !woken.is_empty() {
                 self.fired.insert(key, woken.clone());
             }
-            truths.push(GroundTruth::Fired { path, kind, woken });
+            change.truths.push(GroundTruth::Fired { path, kind, woken });
         };
         fire(path.clone(), kind);
         if kind != EventType::NodeDataChanged {

@@ -456,12 +456,10 @@ impl Simulation<'_> {
         self.checked();
         let is_first = txn.zxid > self.knowledge.applied;
         self.note(Place::Server(id), &What::Apply { zxid: txn.zxid });
-        let mut truths = Vec::new();
-        if is_first {
-            self.knowledge.apply(txn, woken, &mut truths);
-        } else {
-            self.knowledge.apply_elsewhere(txn.zxid, woken, &mut truths);
-        }
+        let truths = match is_first {
+            true => self.knowledge.apply(txn, woken),
+            false => self.knowledge.apply_elsewhere(txn.zxid, woken),
+        };
         if let Some(server) = self.cluster.server(id) {
             watch!(self.invariants, applied(id, txn, server.tree()));
         }
