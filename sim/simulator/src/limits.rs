@@ -1,43 +1,30 @@
 //! What the faults of one run may be: whoever writes them by hand is told where one cannot be.
 
-use crate::scenario::{ScenarioError, error};
+use crate::scenario::{ScenarioError, error, within};
 use crate::schedule::{Fault, Loss, Schedule};
 
 /// A day: longer than any run.
-const TIME_MS: u64 = 86_400_000;
+const TIME_MS: i128 = 86_400_000;
 /// How much slower messages can be.
-const FACTOR: u64 = 10_000;
+const FACTOR: i128 = 10_000;
 /// How wrong a clock can go, in thousandths; one that runs backwards is none.
-const SKEW: i64 = 500;
+const SKEW: i128 = 500;
 
 impl Schedule {
     /// Checks that every fault is possible. Clients and servers that do not exist are: nothing comes of them.
     pub fn validate(&self) -> Result<(), ScenarioError> {
         for (nth, timed) in (1..).zip(&self.faults) {
             let wrong = |problem| error("run.schedule.faults", format!("fault {nth}: {problem}"));
-            within("at-ms", timed.at_ms, TIME_MS).and_then(|()| possible(&timed.fault)).map_err(wrong)?;
+            let in_time = within("at-ms", timed.at_ms.into(), 0, TIME_MS);
+            in_time.and_then(|()| possible(&timed.fault)).map_err(wrong)?;
         }
         Ok(())
     }
 }
 
-fn within(key: &str, value: u64, most: u64) -> Result<(), String> {
-    match value > most {
-        true => Err(format!("{key}: {value}; it must be from 0 to {most}")),
-        false => Ok(()),
-    }
-}
-
-fn around(key: &str, value: i64, most: i64) -> Result<(), String> {
-    match (-most..=most).contains(&value) {
-        true => Ok(()),
-        false => Err(format!("{key}: {value}; it must be from -{most} to {most}")),
-    }
-}
-
-fn possible(fault: &Fault) -> Result<(), String> {
-    let for_a_while = |ms: u64| within("for-ms", ms, TIME_MS);
-    let down = |ms: u64| within("down-ms", ms, TIME_MS);
+fn possible(fault: &Fault) -> Result<(), ScenarioError> {
+    let for_a_while = |ms: u64| within("for-ms", ms.into(), 0, TIME_MS);
+    let down = |ms: u64| within("down-ms", ms.into(), 0, TIME_MS);
     match *fault {
         Fault::ServerCrash { down_ms, .. }
         | Fault::LeaderCrash { down_ms, .. }
@@ -45,19 +32,21 @@ fn possible(fault: &Fault) -> Result<(), String> {
         | Fault::DiskRot { down_ms, .. } => down(down_ms),
         Fault::DiskFull { for_ms, down_ms, .. } => for_a_while(for_ms).and(down(down_ms)),
         Fault::SlowSync { sync_ms, for_ms, .. } => {
-            within("sync-ms", sync_ms, TIME_MS).and(for_a_while(for_ms))
+            within("sync-ms", sync_ms.into(), 0, TIME_MS).and(for_a_while(for_ms))
         }
         Fault::SlowLink { factor, for_ms, .. } | Fault::ServerLag { factor, for_ms, .. } => {
-            within("factor", factor.into(), FACTOR).and(for_a_while(for_ms))
+            within("factor", factor.into(), 0, FACTOR).and(for_a_while(for_ms))
         }
         Fault::Drop { what: Loss::InFlight { for_ms }, .. }
         | Fault::ClientPause { for_ms, .. }
         | Fault::Partition { for_ms, .. }
         | Fault::ServerPause { for_ms, .. }
         | Fault::LeaderPause { for_ms } => for_a_while(for_ms),
-        Fault::ClientCrash { restart_after_ms, .. } => within("restart-after-ms", restart_after_ms, TIME_MS),
-        Fault::ClockSkew { permille, .. } => around("permille", permille.into(), SKEW),
-        Fault::ClockJump { by_ms, .. } => around("by-ms", by_ms, TIME_MS as i64),
+        Fault::ClientCrash { restart_after_ms, .. } => {
+            within("restart-after-ms", restart_after_ms.into(), 0, TIME_MS)
+        }
+        Fault::ClockSkew { permille, .. } => within("permille", permille.into(), -SKEW, SKEW),
+        Fault::ClockJump { by_ms, .. } => within("by-ms", by_ms.into(), -TIME_MS, TIME_MS),
         Fault::Drop { what: Loss::RequestsLost | Loss::AnswersLost | Loss::Silence, .. }
         | Fault::Expire { .. }
         | Fault::ExpireOwner { .. }
@@ -84,8 +73,8 @@ mod tests {
 
     #[test]
     fn a_fault_that_cannot_be_is_named_by_its_number() {
-        let fine = TimedFault { at_ms: TIME_MS, fault: Fault::Expire { client: 0 } };
-        let late = TimedFault { at_ms: TIME_MS + 1, ..fine.clone() };
+        let fine = TimedFault { at_ms: 86_400_000, fault: Fault::Expire { client: 0 } };
+        let late = TimedFault { at_ms: fine.at_ms + 1, ..fine.clone() };
         let error = Schedule { faults: vec![fine, late] }.validate().expect_err("it is too late");
         assert_eq!(
             error.to_string(),

@@ -287,7 +287,7 @@ impl Scenario {
         within("session-timeout-ms", s.session_timeout_ms.into(), 1, 3_600_000)?;
         within("fault-seconds", s.fault_seconds.into(), 0, 86_400)?;
         within("heal-seconds", s.heal_seconds.into(), 1, 86_400)?;
-        within("step-budget", s.step_budget, 1, u64::MAX)?;
+        within("step-budget", s.step_budget.into(), 1, u64::MAX.into())?;
         let [least, most] = s.latency_ms;
         if !(least.is_finite() && most.is_finite() && least >= 0.001 && most <= 60_000.0) {
             return Err(error("latency-ms", format!("[{least}, {most}]; each must be from 0.001 to 60000")));
@@ -414,7 +414,7 @@ pub(crate) fn error(key: &str, problem: String) -> ScenarioError {
     ScenarioError { key: key.to_owned(), problem }
 }
 
-fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), ScenarioError> {
+pub(crate) fn within(key: &str, value: i128, least: i128, most: i128) -> Result<(), ScenarioError> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
