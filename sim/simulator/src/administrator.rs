@@ -28,7 +28,9 @@ impl Simulation<'_> {
         let owner = owner.filter(|owner| *owner != SessionId::NONE);
         let Some(node) = owner.and_then(|owner| self.newest_ephemeral(owner)) else { return };
         self.once(match &meddling {
-            Meddling::Delete if self.is_holding(actor) => "an administrator deleted a holder's znode",
+            Meddling::Delete if self.knowledge.is_holding(actor) => {
+                "an administrator deleted a holder's znode"
+            }
             Meddling::Delete => "an administrator deleted a znode",
             Meddling::Write(_) => "an administrator wrote to a znode",
         });

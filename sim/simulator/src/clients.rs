@@ -244,7 +244,7 @@ impl Simulation<'_> {
             }
             KeeperState::Disconnected => self.establish(GroundTruth::Disconnected { actor }),
             KeeperState::Expired => {
-                if self.is_holding(actor) {
+                if self.knowledge.is_holding(actor) {
                     self.once("learned of expiry while holding");
                 }
                 self.establish(GroundTruth::LearnsExpiry { actor });

@@ -11,7 +11,6 @@
 //! ```
 
 use crate::trace::Place;
-use std::collections::BTreeMap;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
 use zk_proto::zab::message::LinkId;
 
@@ -52,53 +51,22 @@ pub enum Way {
     ToPeer(LinkId, usize, u64),
 }
 
-/// The messages of a run, in the order in which they were sent.
-#[derive(Default)]
-pub struct Crossings {
-    all: Vec<Crossing>,
-    under_way: BTreeMap<Way, usize>,
-}
-
-impl Crossings {
-    /// A message is sent.
-    pub fn sent(&mut self, way: Way, crossing: Crossing) {
-        self.under_way.insert(way, self.all.len());
-        self.all.push(crossing);
-    }
-
-    /// It arrives.
-    pub fn arrived(&mut self, way: Way, now_ns: u64) {
-        if let Some(at) = self.under_way.remove(&way) {
-            self.all[at].arrived_ns = Some(now_ns);
-        }
-    }
-
-    /// All of them. Those that have not arrived were lost, or are still on their way.
-    pub fn finish(self) -> Vec<Crossing> {
-        self.all
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Trace;
 
     #[test]
     fn a_message_that_is_lost_has_no_time_of_arrival() {
-        let mut crossings = Crossings::default();
-        let ping = |sent_ns| Crossing {
-            sent_ns,
-            arrived_ns: None,
-            from: Place::Simulation,
-            to: Place::Server(0),
-            what: Carried::ToServer(ToServer::Ping),
-        };
+        let mut trace = Trace::new(true, false);
         let way = |number| Way::ToServer(ConnId(7), number);
-        crossings.sent(way(0), ping(1));
-        crossings.sent(way(1), ping(2));
-        crossings.arrived(way(1), 5);
-        crossings.arrived(way(1), 6);
-        let times: Vec<_> = crossings.finish().iter().map(|c| (c.sent_ns, c.arrived_ns)).collect();
+        let ends = [Place::Simulation, Place::Server(0)];
+        trace.sent(1, way(0), ends, || Carried::ToServer(ToServer::Ping));
+        trace.sent(2, way(1), ends, || Carried::ToServer(ToServer::Ping));
+        trace.arrived(5, way(1));
+        trace.arrived(6, way(1));
+        let (.., crossings) = trace.finish();
+        let times: Vec<_> = crossings.iter().map(|c| (c.sent_ns, c.arrived_ns)).collect();
         assert_eq!(times, [(1, None), (2, Some(5))]);
     }
 }

@@ -17,14 +17,6 @@ use zk_proto::tree::DataTree;
 use zk_proto::txn::Txn;
 use zk_trials::promise::Assumption;
 
-/// Which bits rot, as in [`Fault::DiskRot`](crate::schedule::Fault::DiskRot).
-pub struct Rot {
-    pub file: u32,
-    pub at_permille: u32,
-    pub bytes: u32,
-    pub spares: bool,
-}
-
 /// A crash at an operation of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskCrash {
@@ -38,16 +30,16 @@ pub struct DiskCrash {
 pub const CRASH_WAYS: u64 = 6;
 
 impl Simulation<'_> {
-    /// Bits of a disk rot. False if it is spared.
-    pub fn rot(&mut self, id: u8, rot: Rot) -> bool {
+    /// Bits of a disk rot, as in [`Fault::DiskRot`](crate::schedule::Fault::DiskRot). False if it is spared.
+    pub fn rot(&mut self, id: u8, file: u32, at_permille: u32, bytes: u32, spares: bool) -> bool {
         let whole = self.whole_voters().filter(|voter| *voter != id).count();
         let is_too_much = id < self.scenario.servers && 2 * whole <= usize::from(self.scenario.servers);
-        if is_too_much && rot.spares {
+        if is_too_much && spares {
             self.once("a disk was spared, or less than a quorum would have been whole");
             return false;
         }
         let host = self.host(id);
-        let Some(file) = host.disk.rot(rot.file, rot.at_permille, rot.bytes) else { return false };
+        let Some(file) = host.disk.rot(file, at_permille, bytes) else { return false };
         self.note(Place::Server(id), &What::Rotten { file });
         self.once("bits of a disk rotted");
         if is_too_much {

@@ -20,6 +20,7 @@ pub type Code = Pin<Box<dyn Future<Output = Option<End>> + Send>>;
 pub type TaskId = u64;
 
 /// Tasks of all processes, and which of them are ready.
+#[derive(Default)]
 pub struct Executor {
     tasks: BTreeMap<TaskId, Task>,
     ready: Arc<Mutex<Vec<TaskId>>>,
@@ -52,24 +53,7 @@ impl Wake for Flag {
     }
 }
 
-/// What came of polling a task.
-pub enum Polled {
-    /// It waits.
-    Waits,
-    /// It has ended.
-    Ended(Option<End>),
-    /// It panicked: with what.
-    Panicked(String),
-    /// It asked for so much in one turn that it would have gone on for ever.
-    Spun,
-}
-
 impl Executor {
-    /// No tasks.
-    pub fn new() -> Executor {
-        Executor { tasks: BTreeMap::new(), ready: Arc::default(), next: 0 }
-    }
-
     /// Adds a task of a process, ready to run.
     pub fn spawn(&mut self, process: u16, code: Code) {
         let id = self.next;
@@ -136,19 +120,18 @@ impl Executor {
         }
     }
 
-    /// Polls a task that was picked.
-    pub fn poll(&mut self, id: TaskId) -> Polled {
-        let Some(task) = self.tasks.get_mut(&id) else { return Polled::Waits };
+    /// Polls a task that was picked: what it ended with, or what was caught.
+    pub fn poll(&mut self, id: TaskId) -> Poll<Result<Option<End>, Caught>> {
+        let Some(task) = self.tasks.get_mut(&id) else { return Poll::Pending };
         task.flag.queued.store(false, Ordering::Relaxed);
         let mut context = Context::from_waker(&task.waker);
         match quietly(|| task.code.as_mut().poll(&mut context)) {
-            Ok(Poll::Pending) => Polled::Waits,
+            Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(end)) => {
                 self.discard(id);
-                Polled::Ended(end)
+                Poll::Ready(Ok(end))
             }
-            Err(Caught::Spin) => Polled::Spun,
-            Err(Caught::Panic(what)) => Polled::Panicked(what),
+            Err(caught) => Poll::Ready(Err(caught)),
         }
     }
 
@@ -246,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_woken_task_is_ready_once_and_ends() {
-        let mut executor = Executor::new();
+        let mut executor = Executor::default();
         let (completer, pending) = Pending::<()>::slot();
         executor.spawn(
             3,
@@ -257,20 +240,20 @@ mod tests {
         );
         let (id, process) = executor.pick(&mut choices()).unwrap();
         assert_eq!(process, 3);
-        assert!(matches!(executor.poll(id), Polled::Waits));
+        assert!(matches!(executor.poll(id), Poll::Pending));
         assert!(executor.pick(&mut choices()).is_none());
         completer.complete(());
         let (id, _) = executor.pick(&mut choices()).unwrap();
-        assert!(matches!(executor.poll(id), Polled::Ended(Some(End::Done))));
+        assert!(matches!(executor.poll(id), Poll::Ready(Ok(Some(End::Done)))));
         assert_eq!(executor.tasks.len(), 0);
     }
 
     #[test]
     fn a_panic_is_caught_with_its_message_and_place() {
-        let mut executor = Executor::new();
+        let mut executor = Executor::default();
         executor.spawn(0, Box::pin(async { panic!("no such luck") }));
         let (id, _) = executor.pick(&mut choices()).unwrap();
-        let Polled::Panicked(what) = executor.poll(id) else { panic!("it panicked") };
+        let Poll::Ready(Err(Caught::Panic(what))) = executor.poll(id) else { panic!("it panicked") };
         assert!(what.starts_with("no such luck (") && what.contains("executor.rs"), "{what}");
     }
 
@@ -283,7 +266,7 @@ mod tests {
 
     #[test]
     fn killing_a_process_drops_its_futures_and_no_others() {
-        let mut executor = Executor::new();
+        let mut executor = Executor::default();
         let (mine, other) = (Arc::new(()), Arc::new(()));
         for (process, held) in [(1, mine.clone()), (2, other.clone())] {
             executor.spawn(
@@ -304,7 +287,7 @@ mod tests {
     #[test]
     fn which_of_two_ready_tasks_runs_is_a_choice() {
         let first = |seed| {
-            let mut executor = Executor::new();
+            let mut executor = Executor::default();
             executor.spawn(0, Box::pin(async { None }));
             executor.spawn(0, Box::pin(async { None }));
             executor.pick(&mut Choices::new(seed, &Record::new(), false)).map(|(id, _)| id)

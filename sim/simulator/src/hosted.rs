@@ -12,7 +12,7 @@ use std::sync::Arc;
 use zk_api::{KeeperState, Pending, SessionId, Zxid};
 use zk_proto::client::{ClientEvent, ClientSession, ClientTimer};
 use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
-use zk_trials::event::{ActorId, End, Resource};
+use zk_trials::event::{ActorId, Resource};
 use zk_trials::probe::ASKS_PER_TURN;
 use zk_trials::program::{Input, Life, Now, Output, Program, ProgramStep, Programs, Socket};
 use zk_trials::pulse::Acting;
@@ -54,21 +54,8 @@ struct Conn {
     asked: VecDeque<(Xid, Xid)>,
 }
 
-/// What a program waits for.
-enum Waits {
-    ForWork(Pending<()>),
-    ForWrite(Pending<bool>),
-}
-
-impl Waits {
-    /// Whether it was accepted, once it is done.
-    fn try_take(&mut self) -> Option<bool> {
-        match self {
-            Waits::ForWork(done) => done.try_take().map(|()| true),
-            Waits::ForWrite(accepted) => accepted.try_take(),
-        }
-    }
-}
+/// What a program waits for: gives whether it was accepted, once it is done.
+type Waits = Box<dyn FnMut() -> Option<bool>>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SocketPhase {
@@ -190,7 +177,7 @@ impl Simulation<'_> {
     /// Work or a write may be done: the program is told.
     pub fn program_may_go_on(&mut self, process: u16) {
         let Some(hosted) = self.hosted(process) else { return };
-        let done = hosted.asks.iter_mut().filter_map(|(ask, waits)| Some((*ask, waits.try_take()?)));
+        let done = hosted.asks.iter_mut().filter_map(|(ask, waits)| Some((*ask, waits()?)));
         let done: Vec<(u32, bool)> = done.collect();
         let inputs = done.into_iter().map(|(ask, accepted)| {
             hosted.asks.remove(&ask);
@@ -278,25 +265,21 @@ impl Simulation<'_> {
                 self.note(Place::Client(actor), &What::Prints { line: &line });
             }
             Output::Work { ask } => {
-                let (completer, done) = Pending::slot();
-                hosted.asks.insert(ask, Waits::ForWork(done));
+                let (completer, mut done) = Pending::slot();
+                hosted.asks.insert(ask, Box::new(move || done.try_take().map(|()| true)));
                 self.serve_one(process, Ask::Work { completer });
             }
             Output::Write { ask, thread } => {
-                let (completer, done) = Pending::slot();
-                hosted.asks.insert(ask, Waits::ForWrite(done));
+                let (completer, mut accepted) = Pending::slot();
+                hosted.asks.insert(ask, Box::new(move || accepted.try_take()));
                 let (resource, token) = (Resource::Unfenced, None);
                 self.serve_one(process, Ask::Write { thread, resource, token, completer });
             }
-            Output::Ends(end) => self.program_ends(process, end),
+            Output::Ends(_) if self.processes[usize::from(process)].finished.is_some() => {
+                self.foul(process, "it says for the second time that it has come to its end")
+            }
+            Output::Ends(end) => self.finished(process, end),
         }
-    }
-
-    fn program_ends(&mut self, process: u16, end: End) {
-        if self.processes[usize::from(process)].finished.is_some() {
-            self.foul(process, "it says for the second time that it has come to its end");
-        }
-        self.finished(process, end);
     }
 
     fn program_connects(&mut self, process: u16, socket: Socket, server: Option<u8>) {

@@ -9,6 +9,7 @@ use zk_trials::promise::{AnyPromise, Assumption, Finding, Rest};
 use zk_trials::pulse::{Acting, Pulse};
 
 /// The promises of a run and what came of them.
+#[derive(Default)]
 pub struct Judge {
     promises: Vec<Box<dyn AnyPromise>>,
     /// Whose code has panicked: they are shown nothing more.
@@ -34,17 +35,7 @@ impl Judge {
         sought: Option<(&'static str, bool)>,
     ) -> Judge {
         let (panicked, tested) = (vec![false; promises.len()], vec![0; promises.len()]);
-        Judge {
-            promises,
-            panicked,
-            tested,
-            violations: Vec::new(),
-            found: Vec::new(),
-            pulse,
-            sought,
-            failed: None,
-            has_violated_assumption: false,
-        }
+        Judge { promises, panicked, tested, pulse, sought, ..Judge::default() }
     }
 
     /// What every promise assumes is not so in this run: from now on nothing is owed.

@@ -1,13 +1,14 @@
 //! The lives of client processes: how they begin, what their tasks ask for, and how they end.
 
 use crate::choices::Stream;
-use crate::executor::{Polled, TaskId};
+use crate::executor::{Caught, TaskId};
 use crate::hosted::Client;
 use crate::mailbox::{Ask, Mailbox};
 use crate::process::Process;
 use crate::schedule::When;
 use crate::simulation::{MS, Phase, SimEvent, Simulation, share};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use zk_api::{Completer, CreateMode, Data, Error, ErrorCode, KeeperState, Text, ZPath, ZooKeeper, Zxid};
 use zk_invariants::Invariant;
@@ -128,7 +129,7 @@ impl Simulation<'_> {
 
     /// What happens next is given, as in a model, and not left to chance.
     fn follows_a_script(&self) -> bool {
-        self.scenario.run.as_ref().is_some_and(|one| one.script.is_some())
+        self.scenario.script().is_some()
     }
 
     /// The servers that a process connects to, in the order in which it tries them.
@@ -183,15 +184,15 @@ impl Simulation<'_> {
         self.pulse.acts(former);
         self.serve(process);
         match polled {
-            Polled::Waits | Polled::Ended(None) => {}
-            Polled::Ended(Some(end)) => self.finished(process, end),
-            Polled::Panicked(what) => {
+            Poll::Pending | Poll::Ready(Ok(None)) => {}
+            Poll::Ready(Ok(Some(end))) => self.finished(process, end),
+            Poll::Ready(Err(Caught::Panic(what))) => {
                 let actor = self.processes[usize::from(process)].actor;
                 self.invariants.report.broken(Invariant::NoPanic, format!("{actor} panicked: {what}"));
                 self.tell_broken();
                 self.crash_process(process);
             }
-            Polled::Spun => self.spun(process),
+            Poll::Ready(Err(Caught::Spin)) => self.spun(process),
         }
     }
 
@@ -235,7 +236,7 @@ impl Simulation<'_> {
             }
             Ask::Work { completer } => {
                 let after = self.work(process);
-                if self.is_holding(actor) {
+                if self.knowledge.is_holding(actor) {
                     // Before work that is over at once.
                     self.aimed_at(actor, When::NextWork);
                 }
@@ -325,7 +326,7 @@ impl Simulation<'_> {
             | Observation::Enters { lock: what }
             | Observation::Begins { about: what, .. } => {
                 // Once for each grant, though most are told twice.
-                if !self.is_holding(actor) {
+                if !self.knowledge.is_holding(actor) {
                     self.aimed_at(actor.main(), When::NextGrant);
                 }
                 self.knowledge.holds(actor, what.clone());
@@ -415,11 +416,6 @@ impl Simulation<'_> {
             self.processes[usize::from(process)].watches.remove(&watch);
             self.client_event(process, ClientEvent::Abandon { watch });
         }
-    }
-
-    /// The locks' znodes that make a case interesting: whether an actor holds anything.
-    pub fn is_holding(&self, actor: ActorId) -> bool {
-        self.knowledge.is_holding(actor)
     }
 
     /// The trial's own paths, as the rest needs them.

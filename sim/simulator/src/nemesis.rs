@@ -1,7 +1,6 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
 use crate::administrator::Meddling;
-use crate::disk_faults::Rot;
 use crate::hosted::Client;
 use crate::process::Armed;
 use crate::schedule::{Fault, Node, RequestKind, When};
@@ -11,7 +10,7 @@ use crate::trace::{Place, What};
 use crate::watch::watch;
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::{ConnectRequest, ToServer};
-use zk_proto::server::{Event, Server};
+use zk_proto::server::Event;
 use zk_proto::zab::PeerConfig;
 use zk_trials::event::{ActorId, GroundTruth};
 
@@ -43,7 +42,7 @@ impl Simulation<'_> {
             Fault::LeaderCrash { down_ms, mid_sync } => {
                 if let Some(server) = self.leader() {
                     self.once("leader crashed");
-                    if self.cluster.server(server).is_some_and(is_proposing) {
+                    if self.cluster.server(server).is_some_and(|it| it.peer().in_flight().next().is_some()) {
                         self.once("leader crashed with a proposal in flight");
                     }
                     self.crash(server, down_ms, mid_sync);
@@ -84,8 +83,9 @@ impl Simulation<'_> {
     fn disk_fault(&mut self, fault: &Fault) {
         match *fault {
             Fault::DiskRot { server, file, at_permille, bytes, spares, down_ms } => {
-                let rot = Rot { file, at_permille, bytes, spares };
-                if server < self.scenario.machines() && self.rot(server, rot) && down_ms > 0 {
+                let rots =
+                    server < self.scenario.machines() && self.rot(server, file, at_permille, bytes, spares);
+                if rots && down_ms > 0 {
                     self.crash_server(server, down_ms);
                 }
             }
@@ -245,7 +245,7 @@ impl Simulation<'_> {
     }
 
     fn crash_client(&mut self, actor: ActorId, restart_after_ms: u64) {
-        if self.is_holding(actor) {
+        if self.knowledge.is_holding(actor) {
             self.once("crashed while holding");
         }
         self.crash_process(actor.process);
@@ -261,7 +261,7 @@ impl Simulation<'_> {
         process.held_back = Some(Vec::new());
         process.pauses += 1;
         let pause = process.pauses;
-        if self.is_holding(actor) {
+        if self.knowledge.is_holding(actor) {
             self.once("paused while holding");
         }
         self.establish(GroundTruth::Paused { actor });
@@ -355,8 +355,4 @@ impl Simulation<'_> {
             self.resume(actor, pause);
         }
     }
-}
-
-fn is_proposing(server: &Server) -> bool {
-    server.peer().in_flight().next().is_some()
 }

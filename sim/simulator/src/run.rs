@@ -134,15 +134,12 @@ pub struct RunViolation {
 /// Runs a trial under a seed, in a thread of its own: with the faults and choices of the scenario's one run, if it has
 /// one, or those that the seed draws. Panics if the scenario is not [valid](Scenario::validate).
 pub fn run(trial: &Arc<Trial>, scenario: &Scenario, seed: u64, options: &RunOptions) -> Run {
-    match &scenario.run {
-        Some(one) if one.choices.is_empty() => run_schedule(trial, scenario, seed, &one.schedule, options),
-        Some(one) => {
-            let mut options = options.clone();
-            options.choices.extend(one.choices.choices.clone());
-            run_schedule(trial, scenario, seed, &one.schedule, &options)
-        }
-        None => run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options),
-    }
+    let Some(one) = &scenario.run else {
+        return run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options);
+    };
+    let mut options = options.clone();
+    options.choices.extend(one.choices.choices.clone());
+    run_schedule(trial, scenario, seed, &one.schedule, &options)
 }
 
 /// The same with a given schedule in the place of the drawn one.

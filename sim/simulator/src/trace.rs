@@ -1,9 +1,10 @@
 //! The trace of a run: typed events with virtual time, hashed as they come, and written out only if asked.
 
 use crate::bytes::Bytes;
-use crate::crossing::{Carried, Crossing, Crossings, Way};
+use crate::crossing::{Carried, Crossing, Way};
 use crate::schedule::Fault;
 use crate::timeline::{Moment, TimelineEvent};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::Hash;
 use xxhash_rust::xxh3::Xxh3;
@@ -106,27 +107,22 @@ pub enum What<'a> {
 }
 
 /// Hashes a run and, if asked, writes it out.
+#[derive(Default)]
 pub struct Trace {
     hash: Xxh3,
     bytes: Bytes,
     lines: Option<Vec<String>>,
     timeline: Vec<Moment>,
-    crossings: Crossings,
+    /// Messages, in the order in which they were sent, and the places in it of those that have not arrived.
+    crossings: Vec<Crossing>,
+    under_way: BTreeMap<Way, usize>,
     log: bool,
 }
 
 impl Trace {
     /// `keep` keeps lines of text and the timeline; `log` sends lines to `tracing`. Neither changes the digest.
     pub fn new(keep: bool, log: bool) -> Trace {
-        let lines = keep.then(Vec::new);
-        Trace {
-            hash: Xxh3::new(),
-            bytes: Bytes::default(),
-            lines,
-            timeline: Vec::new(),
-            crossings: Crossings::default(),
-            log,
-        }
+        Trace { lines: keep.then(Vec::new), log, ..Trace::default() }
     }
 
     /// Adds an event.
@@ -155,21 +151,21 @@ impl Trace {
     /// A message is sent: no part of the digest, which has what arrives.
     pub fn sent(&mut self, now: u64, way: Way, [from, to]: [Place; 2], what: impl FnOnce() -> Carried) {
         if self.lines.is_some() {
-            let crossing = Crossing { sent_ns: now, arrived_ns: None, from, to, what: what() };
-            self.crossings.sent(way, crossing);
+            self.under_way.insert(way, self.crossings.len());
+            self.crossings.push(Crossing { sent_ns: now, arrived_ns: None, from, to, what: what() });
         }
     }
 
     /// It arrives.
     pub fn arrived(&mut self, now: u64, way: Way) {
-        if self.lines.is_some() {
-            self.crossings.arrived(way, now);
+        if let Some(at) = self.under_way.remove(&way) {
+            self.crossings[at].arrived_ns = Some(now);
         }
     }
 
     /// The digest, the lines, the timeline, and the messages.
     pub fn finish(self) -> (u64, Vec<String>, Vec<Moment>, Vec<Crossing>) {
-        (self.hash.digest(), self.lines.unwrap_or_default(), self.timeline, self.crossings.finish())
+        (self.hash.digest(), self.lines.unwrap_or_default(), self.timeline, self.crossings)
     }
 }
 
