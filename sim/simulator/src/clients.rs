@@ -36,13 +36,13 @@ impl Simulation<'_> {
         };
         match &mut self.processes[usize::from(process)].held_back {
             Some(held_back) => held_back.push(event),
-            None => self.at_running_process(event),
+            None => self.at_running_process(process, event),
         }
     }
 
     /// The same, of a process that is not paused.
-    pub fn at_running_process(&mut self, event: SimEvent) {
-        self.let_go_on(&event);
+    fn at_running_process(&mut self, process: u16, event: SimEvent) {
+        self.let_go_on(process, &event);
         match event {
             SimEvent::AtClient { conn, number, message } => self.at_client(conn, number, message),
             SimEvent::ClientSees { conn } => self.client_sees(conn),
@@ -122,7 +122,8 @@ impl Simulation<'_> {
             self.client_event(actor.process, ClientEvent::Opened { conn: id });
             return;
         }
-        conn_closed(self, id);
+        (conn.client_open, conn.server_open) = (false, false);
+        self.network.forget_closed(id);
         self.note(Place::Client(actor), &What::Refused { conn: id });
         self.client_event(actor.process, ClientEvent::Lost { conn: id });
     }
@@ -278,8 +279,7 @@ impl Simulation<'_> {
             if armed.is_some() {
                 owner = self.knowledge.owner(&request.path());
             }
-            let client = self.processes[usize::from(actor.process)].client.as_ref();
-            let session = client.map(|c| c.session()).unwrap_or_default();
+            let session = self.session_of(actor.process);
             watch!(self.invariants, sent(id, session, *xid, request));
         }
         let at = self.now + self.latency(actor.process, server, true);
@@ -328,15 +328,15 @@ impl Simulation<'_> {
         }
         conn.client_open = false;
         conn.to_client.cut(0);
-        let (actor, server) = (conn.actor, conn.server);
         if conn.server_open {
-            self.tell_server(id, actor.process, server);
+            self.tell_server(id);
         }
         self.network.forget_closed(id);
     }
 
-    fn tell_server(&mut self, id: ConnId, process: u16, server: u8) {
-        let at = self.now + self.latency(process, server, true);
+    fn tell_server(&mut self, id: ConnId) {
+        let Some((actor, server)) = self.network.ends(id) else { return };
+        let at = self.now + self.latency(actor.process, server, true);
         let Some(conn) = self.network.conn(id) else { return };
         if !conn.silent {
             let at = conn.to_server.end(at);
@@ -366,7 +366,6 @@ impl Simulation<'_> {
             return;
         }
         conn.to_client.cut(0);
-        let process = conn.actor.process;
         match loss {
             Loss::RequestsLost => conn.to_server.cut(0),
             Loss::AnswersLost => {}
@@ -378,23 +377,13 @@ impl Simulation<'_> {
                 return;
             }
         }
-        self.drops_now(id, process);
+        self.drops_now(id);
     }
 
-    /// A connection of a process has dropped: what still gets through is settled, and both ends are to learn of it.
-    pub fn drops_now(&mut self, id: ConnId, process: u16) {
-        let Some(conn) = self.network.conn(id) else { return };
-        let server = conn.server;
-        self.tell_server(id, process, server);
+    /// A connection has dropped: what still gets through is settled, and both ends are to learn of it.
+    pub fn drops_now(&mut self, id: ConnId) {
+        self.tell_server(id);
         self.tell_client(id);
-    }
-}
-
-/// Both ends of a connection are closed.
-fn conn_closed(simulation: &mut Simulation<'_>, id: ConnId) {
-    if let Some(conn) = simulation.network.conn(id) {
-        (conn.client_open, conn.server_open) = (false, false);
-        simulation.network.forget_closed(id);
     }
 }
 

@@ -544,7 +544,7 @@ impl Simulation<'_> {
             Some(last) => conn.to_server.cut_after(last),
             None => conn.to_server.cut(0),
         }
-        self.drops_now(id, p);
+        self.drops_now(id);
         self.take(|h| matches!(h, SimEvent::ClientSees { conn } if *conn == id), "it is not told")
     }
 

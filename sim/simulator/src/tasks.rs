@@ -10,7 +10,7 @@ use crate::process::Process;
 use crate::simulation::{Phase, SimEvent, Simulation};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::Response;
-use zk_proto::message::{ConnId, ToClient};
+use zk_proto::message::ToClient;
 
 /// Which tasks may run while a script is followed: of a process, the one that an event wakes, if no other is ready. All
 /// others wait for a step of their own.
@@ -50,17 +50,13 @@ impl Simulation<'_> {
     /// News of a process's connection come when its code has done with what it was given before: a promise takes what
     /// the client knows then for what its code was told. So do its own timers and pieces of work, unless other tasks of it
     /// go on beside the one that stands still.
-    pub fn let_go_on(&mut self, event: &SimEvent) {
-        let (process, is_news) = match event {
-            SimEvent::AtClient { conn, message, .. } if is_news(message) => (self.process_of(*conn), true),
-            SimEvent::ClientSees { conn } | SimEvent::Opening { conn } => (self.process_of(*conn), true),
-            SimEvent::ClientTimer { actor, .. } => (Some(actor.process), true),
-            SimEvent::Wake { actor, .. } | SimEvent::WriteAnswered { actor, .. } => {
-                (Some(actor.process), false)
-            }
+    pub fn let_go_on(&mut self, process: u16, event: &SimEvent) {
+        let is_news = match event {
+            SimEvent::AtClient { message, .. } if is_news(message) => true,
+            SimEvent::ClientSees { .. } | SimEvent::Opening { .. } | SimEvent::ClientTimer { .. } => true,
+            SimEvent::Wake { .. } | SimEvent::WriteAnswered { .. } => false,
             _ => return,
         };
-        let Some(process) = process else { return };
         if !is_news && self.executor.tasks_of(process) > 1 {
             return;
         }
@@ -72,10 +68,6 @@ impl Simulation<'_> {
         let often = std::mem::take(&mut self.swarm.stand_still);
         self.turn();
         self.swarm.stand_still = often;
-    }
-
-    fn process_of(&mut self, conn: ConnId) -> Option<u16> {
-        self.network.conn(conn).map(|conn| conn.actor.process)
     }
 
     /// A task goes on, unless it did so before.

@@ -7,7 +7,8 @@ use zk_proto::txn::Txn;
 use zk_proto::visible::{Cause, VisibleStep};
 
 impl Simulation<'_> {
-    fn session_of(&self, process: u16) -> SessionId {
+    /// The session of a client, if it has one.
+    pub fn session_of(&self, process: u16) -> SessionId {
         let client = self.processes[usize::from(process)].client.as_ref();
         client.map(|client| client.session()).unwrap_or_default()
     }
