@@ -75,8 +75,7 @@ impl Simulation<'_> {
     /// His session: the one he has, or a new one. The process is the one that has made the trial's znodes.
     fn administrators_session(&mut self) -> Arc<Mailbox> {
         let process = &self.processes[usize::from(self.scenario.clients)];
-        let lives = process.client.as_ref().is_some_and(|client| !client.state().is_final());
-        if lives {
+        if process.state().is_some_and(|state| !state.is_final()) {
             return process.mailbox.clone();
         }
         let life = process.actor.life.saturating_add(1);

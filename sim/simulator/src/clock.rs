@@ -30,24 +30,20 @@ impl Clock {
         Clock { anchor_ns: 0, shown_ns: START_NS + offset_ms * 1_000_000, rate_permille: 1000, jumped_ms: 0 }
     }
 
-    fn shows_ns(&self, now_ns: u64) -> i64 {
+    /// What it shows, in nanoseconds since the Unix epoch.
+    pub fn wall_ns(&self, now_ns: u64) -> i64 {
         let passed = (now_ns - self.anchor_ns) as i128 * i128::from(self.rate_permille) / 1000;
         self.shown_ns + passed as i64
     }
 
-    /// What it shows, in milliseconds since the Unix epoch.
+    /// The same in milliseconds.
     pub fn now_ms(&self, now_ns: u64) -> i64 {
-        self.shows_ns(now_ns).div_euclid(1_000_000)
-    }
-
-    /// The same in nanoseconds.
-    pub fn wall_ns(&self, now_ns: u64) -> i64 {
-        self.shows_ns(now_ns)
+        self.wall_ns(now_ns).div_euclid(1_000_000)
     }
 
     /// How far it has gone on in this run, but for its jumps.
     pub fn steady_ns(&self, now_ns: u64) -> u64 {
-        let passed = self.shows_ns(now_ns) - self.jumped_ms * 1_000_000 - START_NS;
+        let passed = self.wall_ns(now_ns) - self.jumped_ms * 1_000_000 - START_NS;
         u64::try_from(passed + MOST_OFFSET_NS).unwrap_or(0)
     }
 
@@ -64,7 +60,7 @@ impl Clock {
     /// From now on it runs fast (or slow, below zero) by so many parts per thousand. Gives by how many the rate
     /// has changed.
     pub fn skew(&mut self, now_ns: u64, permille: i32) -> u64 {
-        self.shown_ns = self.shows_ns(now_ns);
+        self.shown_ns = self.wall_ns(now_ns);
         self.anchor_ns = now_ns;
         let before = std::mem::replace(&mut self.rate_permille, (1000 + i64::from(permille)).max(1));
         before.abs_diff(self.rate_permille)

@@ -117,8 +117,7 @@ impl Simulation<'_> {
     /// A client asks for another session, for the code that runs. What is asked of it meanwhile fails.
     pub fn renew(&mut self, actor: ActorId) {
         let process = &mut self.processes[usize::from(actor.process)];
-        let is_over = |client: &Client| client.state() == KeeperState::Expired;
-        if process.is(actor) && process.client.as_ref().is_some_and(is_over) {
+        if process.is(actor) && process.state() == Some(KeeperState::Expired) {
             process.renews = true;
             process.timers = process.timers.map(|count| count + 1);
             process.watches.clear();

@@ -1,6 +1,7 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
 use crate::administrator::Meddling;
+use crate::clock::Clock;
 use crate::hosted::Client;
 use crate::process::Armed;
 use crate::schedule::{Fault, Node, RequestKind, When};
@@ -171,20 +172,21 @@ impl Simulation<'_> {
         }
     }
 
-    fn jump(&mut self, node: Node, by_ms: i64) {
+    /// A clock, if there is such a node.
+    fn clock(&mut self, node: Node) -> Option<&mut Clock> {
+        let clients = usize::from(self.scenario.clients);
         match node {
-            Node::Server(server) => {
-                if let Some(host) = self.cluster.hosts.get_mut(usize::from(server)) {
-                    host.own.clock.jump(by_ms);
-                    self.server_event(server, Event::ClockSet { by_ms });
-                }
-            }
-            Node::Client(client) => {
-                if client < self.scenario.clients {
-                    self.processes[usize::from(client)].clock.jump(by_ms);
-                    self.once("a client's clock jumped");
-                }
-            }
+            Node::Server(id) => self.cluster.hosts.get_mut(usize::from(id)).map(|host| &mut host.own.clock),
+            Node::Client(id) => self.processes[..clients].get_mut(usize::from(id)).map(|it| &mut it.clock),
+        }
+    }
+
+    fn jump(&mut self, node: Node, by_ms: i64) {
+        let Some(clock) = self.clock(node) else { return };
+        clock.jump(by_ms);
+        match node {
+            Node::Server(server) => self.server_event(server, Event::ClockSet { by_ms }),
+            Node::Client(_) => self.once("a client's clock jumped"),
         }
     }
 
@@ -291,18 +293,10 @@ impl Simulation<'_> {
 
     fn skew(&mut self, node: Node, permille: i32) {
         let now = self.now;
-        match node {
-            Node::Server(server) => {
-                if let Some(host) = self.cluster.hosts.get_mut(usize::from(server)) {
-                    let changed_permille = host.own.clock.skew(now, permille);
-                    watch!(self.invariants, skewed(self.scenario.tick_ms, changed_permille));
-                }
-            }
-            Node::Client(client) => {
-                if client < self.scenario.clients {
-                    self.processes[usize::from(client)].clock.skew(now, permille);
-                }
-            }
+        let Some(clock) = self.clock(node) else { return };
+        let changed_permille = clock.skew(now, permille);
+        if matches!(node, Node::Server(_)) {
+            watch!(self.invariants, skewed(self.scenario.tick_ms, changed_permille));
         }
     }
 

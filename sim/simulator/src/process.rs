@@ -11,7 +11,7 @@ use crate::schedule::{Loss, When};
 use crate::simulation::SimEvent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use zk_api::{Completer, Request, WatchedEvent};
+use zk_api::{Completer, KeeperState, Request, WatchedEvent};
 use zk_proto::client::{ClientTimer, WatchId};
 use zk_proto::message::ConnId;
 use zk_trials::event::{ActorId, End};
@@ -106,6 +106,11 @@ impl Process {
     /// Whether the process is there, and in this life; whichever thread it is.
     pub fn is(&self, actor: ActorId) -> bool {
         self.actor == actor.main() && self.client.is_some()
+    }
+
+    /// The state of its session, as far as it knows.
+    pub fn state(&self) -> Option<KeeperState> {
+        self.client.as_ref().map(Client::state)
     }
 
     /// Whether nothing more is to come of it.

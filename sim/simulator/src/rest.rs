@@ -44,10 +44,8 @@ impl Simulation<'_> {
     /// Whether every open session is that of a process that lives and has not done with it: one that was closed in vain, as
     /// its client was not connected, is to expire.
     fn only_the_living(&self) -> bool {
-        let is_final = |actor: ActorId| {
-            let client = self.processes[usize::from(actor.process)].client.as_ref();
-            client.is_some_and(|client| client.state().is_final())
-        };
+        let state = |actor: ActorId| self.processes[usize::from(actor.process)].state();
+        let is_final = |actor| state(actor).is_some_and(KeeperState::is_final);
         let mut sessions = self.knowledge.sessions();
         sessions.all(|(session, actor)| self.is_present_session(session, actor) && !is_final(actor))
     }
@@ -67,10 +65,8 @@ impl Simulation<'_> {
         if !is_calm || !is_fast || !matches!(txn.body, TxnBody::CloseSession { expired: true, .. }) {
             return;
         }
-        let is_up = |actor: ActorId| {
-            let client = self.processes[usize::from(actor.process)].client.as_ref();
-            client.is_some_and(|client| client.state() == KeeperState::SyncConnected)
-        };
+        let state = |actor: ActorId| self.processes[usize::from(actor.process)].state();
+        let is_up = |actor| state(actor) == Some(KeeperState::SyncConnected);
         let actor = self.knowledge.actor(txn.session);
         let lives = actor.is_some_and(|actor| self.is_present_session(txn.session, actor) && is_up(actor));
         self.invariants.report.check(Invariant::NoEarlyExpiry, !lives, || {

@@ -407,11 +407,8 @@ impl Simulation<'_> {
 
     /// It opens connections until a server says whether its session lives. Where it is not `told`, that is on its way.
     fn connects(&mut self, p: u16, told: bool) -> Result<(), String> {
-        let state = |simulation: &Self| {
-            simulation.processes[usize::from(p)].client.as_ref().map(|client| client.state())
-        };
         for nth in 0..EVENTS_PER_STEP {
-            match state(self) {
+            match self.processes[usize::from(p)].state() {
                 None if nth == 0 => return Err("it is gone".to_owned()),
                 Some(KeeperState::Disconnected) => {}
                 // It may have ended at the news that its session is dead.
