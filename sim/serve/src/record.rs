@@ -40,37 +40,28 @@ struct Recorded {
 /// What happened.
 #[derive(Debug)]
 pub(crate) enum What {
+    /// A connection was accepted.
     Opened { peer: SocketAddr, server: Option<u8> },
+    /// A connection has a session.
     Connected { session: SessionId, timeout_ms: u32 },
-    Asked(Asks),
-    Answered(Answers),
+    /// A request has come; `xid` is the client's number for it.
+    Asked { session: SessionId, xid: i32, op: &'static str, path: Text, bytes: usize },
+    /// It was answered.
+    Answered { xid: i32, op: &'static str, zxid: Zxid, error: Option<ErrorCode> },
+    /// A watch has fired.
     Told { kind: EventType, path: Text },
+    /// Requests that were under way have arrived.
     Arrived,
+    /// A connection has ended.
     Ended { why: Box<str> },
+    /// A session has expired.
     Expired { session: SessionId },
+    /// A fault has struck, or waits to.
     Fault(Box<Fault>),
+    /// A server has started.
     Started,
+    /// A server is down.
     Down,
-}
-
-/// A request.
-#[derive(Debug)]
-pub(crate) struct Asks {
-    pub(crate) session: SessionId,
-    /// The client's number for it.
-    pub(crate) xid: i32,
-    pub(crate) op: &'static str,
-    pub(crate) path: Text,
-    pub(crate) bytes: usize,
-}
-
-/// An answer.
-#[derive(Debug)]
-pub(crate) struct Answers {
-    pub(crate) xid: i32,
-    pub(crate) op: &'static str,
-    pub(crate) zxid: Zxid,
-    pub(crate) error: Option<ErrorCode>,
 }
 
 impl Record {
@@ -84,19 +75,9 @@ impl Record {
         self.push(Recorded { at: now, conn: Some(conn), server: None, what: what.cut() });
     }
 
-    /// Something happened to the servers.
-    pub(crate) fn add_own(&mut self, now: Nanos, what: What) {
-        self.add_server(now, None, what);
-    }
-
-    /// Something happened to one of several servers.
+    /// Something happened to one of several servers, or to no one in particular.
     pub(crate) fn add_server(&mut self, now: Nanos, server: Option<u8>, what: What) {
         self.push(Recorded { at: now, conn: None, server, what });
-    }
-
-    /// A fault strikes, or waits to.
-    pub(crate) fn add_fault(&mut self, now: Nanos, fault: &Fault) {
-        self.add_own(now, What::Fault(Box::new(fault.clone())));
     }
 
     fn push(&mut self, event: Recorded) {
@@ -127,7 +108,7 @@ impl Record {
 impl What {
     /// Without what is too long to be kept.
     fn cut(mut self) -> What {
-        if let What::Asked(Asks { path, .. }) | What::Told { path, .. } = &mut self
+        if let What::Asked { path, .. } | What::Told { path, .. } = &mut self
             && let Some((at, _)) = path.char_indices().nth(PATH_MOST)
         {
             *path = format!("{}…", &path[..at]).into();
@@ -147,10 +128,10 @@ impl Recorded {
             What::Connected { session, timeout_ms } => {
                 json!({ "what": "connected", "session": session.to_string(), "timeout-ms": timeout_ms })
             }
-            What::Asked(Asks { session, xid, op, path, bytes }) => json!({
+            What::Asked { session, xid, op, path, bytes } => json!({
                 "what": "asked", "session": session.to_string(), "xid": xid, "op": op, "path": &**path, "bytes": bytes,
             }),
-            What::Answered(Answers { xid, op, zxid, error }) => json!({
+            What::Answered { xid, op, zxid, error } => json!({
                 "what": "answered", "xid": xid, "op": op, "zxid": format!("{:#x}", zxid.to_i64()),
                 "error": error.map(|error| format!("{error:?}")),
             }),

@@ -2,7 +2,7 @@
 
 use super::{Core, MS, Nanos, Totals, steady_ms};
 use crate::link::{ClientLink, State};
-use crate::record::{Asks, What};
+use crate::record::What;
 use crate::words::{self, Millis};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -307,7 +307,7 @@ impl Core {
                 *xid = number;
                 self.invariants.sent(id, session, number, request);
                 let (op, path) = (request.name(), request.path());
-                self.record.add(now, id, What::Asked(Asks { session, xid: theirs.0, op, path, bytes }));
+                self.record.add(now, id, What::Asked { session, xid: theirs.0, op, path, bytes });
                 Asked { bytes, xid: theirs, number, op, at: now }
             }
             ToServer::SetWatches { .. } => Asked::nameless(bytes, "SETW", now),
@@ -330,7 +330,7 @@ impl Core {
         self.invariants.sent_unreadable(id, number, takes_zxid);
         self.invariants.refused(id, number, code, takes_zxid, steady_ms(now));
         let (name, path) = ("unreadable", format!("op {op}").into());
-        self.record.add(now, id, What::Asked(Asks { session, xid: xid.0, op: name, path, bytes }));
+        self.record.add(now, id, What::Asked { session, xid: xid.0, op: name, path, bytes });
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.asked.push_back(Asked { bytes, xid, number, op: name, at: now });
         }

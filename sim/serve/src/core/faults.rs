@@ -32,7 +32,7 @@ impl Core {
     pub(crate) fn fault(&mut self, now: Nanos, fault: &Fault) -> Result<(), String> {
         self.is_possible(fault)?;
         self.check_targets(fault)?;
-        self.record.add_fault(now, fault);
+        self.record.add_server(now, None, What::Fault(Box::new(fault.clone())));
         match *fault {
             Fault::ServerCrash { server, down_ms, mid_sync } => {
                 self.crash_or_arm(now, server, down_ms, mid_sync);

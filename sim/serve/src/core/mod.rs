@@ -336,7 +336,7 @@ impl Core {
                 self.moved = now;
                 if expired {
                     self.host(id).own.stats.counts.expired += 1;
-                    self.record.add_own(now, What::Expired { session: txn.session });
+                    self.record.add_server(now, None, What::Expired { session: txn.session });
                 }
             }
             _ => {}

@@ -3,7 +3,7 @@
 use super::conns::{Asked, ConnPhase, Fate};
 use super::{Core, Later, Nanos};
 use crate::link::State;
-use crate::record::{Answers, What};
+use crate::record::What;
 use zk_api::{ErrorCode, Response, Zxid};
 use zk_proto::message::{ConnId, ToClient, Xid};
 use zk_proto::server::Event;
@@ -123,7 +123,7 @@ impl Core {
     fn record_answer(&mut self, now: Nanos, id: ConnId, asked: &Asked, message: &ToClient) {
         let what = match message {
             ToClient::Reply { xid: Xid(xid), zxid, result } => {
-                What::Answered(Answers { xid: *xid, op: asked.op, zxid: *zxid, error: error_of(result) })
+                What::Answered { xid: *xid, op: asked.op, zxid: *zxid, error: error_of(result) }
             }
             ToClient::Connected(response) => {
                 What::Connected { session: response.session, timeout_ms: response.timeout_ms }
