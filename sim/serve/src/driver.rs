@@ -2,11 +2,10 @@
 
 use crate::core::{Core, Nanos};
 use crate::link::ClientLink;
-use crate::verdict::Verdict;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use zk_proto::message::ConnId;
 use zk_wire::{FourLetterWord, WireError};
@@ -36,23 +35,15 @@ pub(crate) enum ToCore {
     Gone { conn: ConnId },
 }
 
-/// What somebody wants to do with the server, at this time.
-pub(crate) type Errand = Box<dyn FnOnce(&mut Core, Nanos) + Send>;
-
-/// What others ask of the server.
-pub(crate) enum Command {
-    /// Asks it something, or does something to it.
-    Do(Errand),
-    /// Ends it.
-    Stop { done: oneshot::Sender<Verdict> },
-}
+/// What somebody asks the server or does to it, at this time. Tells whether it goes on after that.
+pub(crate) type Errand = Box<dyn FnOnce(&mut Core, Nanos) -> bool + Send>;
 
 /// The task that owns the server.
 pub(crate) struct Driver {
     pub(crate) core: Core,
     pub(crate) started: Instant,
     pub(crate) messages: mpsc::Receiver<ToCore>,
-    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) errands: mpsc::Receiver<Errand>,
     /// How often each server has started, while it is up.
     pub(crate) up: Vec<watch::Sender<Option<u64>>>,
     /// Whether all have served at once.
@@ -68,19 +59,12 @@ impl Driver {
             let due = self.core.next_due().map(|due| self.started + Duration::from_nanos(due));
             tokio::select! {
                 biased;
-                command = self.commands.recv() => match command {
-                    Some(Command::Do(what)) => {
-                        let now = self.now();
-                        what(&mut self.core, now);
-                    }
-                    Some(Command::Stop { done }) => {
-                        let now = self.now();
-                        // Whoever asked may have gone.
-                        let _ = done.send(self.core.end(now));
+                errand = self.errands.recv() => {
+                    let now = self.now();
+                    if !errand.is_some_and(|errand| errand(&mut self.core, now)) {
                         return;
                     }
-                    None => return,
-                },
+                }
                 () = sleep_until(due.unwrap_or(self.started)), if due.is_some() => {}
                 // A paused process reads nothing: the queue fills, and then nobody reads sockets any more.
                 message = self.messages.recv(), if !self.core.is_paused() => match message {

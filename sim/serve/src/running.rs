@@ -3,7 +3,7 @@
 use crate::Options;
 use crate::control::control;
 use crate::core::{Core, Entrance, Leadership, Nanos, SessionInfo};
-use crate::driver::{Command, Driver, QUEUE};
+use crate::driver::{Driver, Errand, QUEUE};
 use crate::fault::Fault;
 use crate::listener::{Door, Gate, Reserved};
 use crate::observer::Moment;
@@ -103,12 +103,12 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
     let mut core = Core::new(&options, entrances.clone(), record, wall_ms());
     core.start_all(0);
     let (to_core, messages) = mpsc::channel(QUEUE);
-    let (commands, asked) = mpsc::channel(QUEUE);
+    let (to_driver, errands) = mpsc::channel(QUEUE);
     let (told, up): (Vec<_>, Vec<_>) = core.up().map(watch::channel).unzip();
     let (served, mut serves) = watch::channel(core.all_serve());
     let mut tasks = JoinSet::new();
     let started = Instant::now();
-    tasks.spawn(Driver { core, started, messages, commands: asked, up: told, served }.run());
+    tasks.spawn(Driver { core, started, messages, errands, up: told, served }.run());
     let places = Arc::new(Semaphore::new(options.limits.connections));
     let next = Arc::<AtomicU64>::default();
     // One server may have several addresses.
@@ -117,7 +117,7 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
         let (core, limits, places, next) = (to_core.clone(), options.limits, places.clone(), next.clone());
         tasks.spawn(Door { server, core, limits, next, places, up, gate }.keep(reserved, listener));
     }
-    let handle = Handle { commands };
+    let handle = Handle { errands: to_driver };
     let observer = options.observer.clone();
     tasks.spawn(control(controls, control_address, servers > 1, handle.clone(), observer));
     // The task that tells lives as long as the servers.
@@ -128,7 +128,7 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
 /// How others talk to the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Handle {
-    commands: mpsc::Sender<Command>,
+    errands: mpsc::Sender<Errand>,
 }
 
 impl Handle {
@@ -137,12 +137,22 @@ impl Handle {
         &self,
         what: impl FnOnce(&mut Core, Nanos) -> T + Send + 'static,
     ) -> Option<T> {
+        self.send(true, what).await
+    }
+
+    /// Does something with the server, which then goes on or ends.
+    async fn send<T: Send + 'static>(
+        &self,
+        goes_on: bool,
+        what: impl FnOnce(&mut Core, Nanos) -> T + Send + 'static,
+    ) -> Option<T> {
         let (done, result) = oneshot::channel();
         let what = move |core: &mut Core, now| {
             // Whoever asked may have gone.
             let _ = done.send(what(core, now));
+            goes_on
         };
-        self.commands.send(Command::Do(Box::new(what))).await.ok()?;
+        self.errands.send(Box::new(what)).await.ok()?;
         result.await.ok()
     }
 
@@ -201,10 +211,8 @@ impl Running {
 
     /// Ends the server. Returns what the invariants say of it.
     pub async fn stop(self) -> Verdict {
-        let (done, stopped) = oneshot::channel();
         // The task that answers lives as long as this, and panics only if something of ours is wrong.
-        let _ = self.handle.commands.send(Command::Stop { done }).await;
-        stopped.await.expect("the server lives as long as this")
+        self.handle.send(false, |core, now| core.end(now)).await.expect("the server lives as long as this")
     }
 }
 

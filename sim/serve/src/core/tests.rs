@@ -232,11 +232,11 @@ fn each(change: impl Fn(&mut Output) + Send + 'static) -> impl FnMut(&mut Vec<Ou
 fn a_client_whose_message_waits_in_our_queue_is_not_silent() {
     let mut table = Table::new();
     let mut client = table.client();
-    let ((to_core, messages), (_stops, commands)) = (mpsc::channel(1), mpsc::channel(1));
+    let ((to_core, messages), (_stops, errands)) = (mpsc::channel(1), mpsc::channel(1));
     let frames = client.frames_of(&ToServer::Ping);
     to_core.try_send(ToCore::Frames { conn: client.id, frames }).expect("a queue with room");
     let (up, served, started) = (Vec::new(), watch::channel(true).0, Instant::now());
-    let mut driver = Driver { core: table.core, started, messages, commands, up, served };
+    let mut driver = Driver { core: table.core, started, messages, errands, up, served };
     // We are late by twice the session's timeout.
     driver.started -= Duration::from_secs(2);
     driver.pass();
