@@ -89,9 +89,8 @@ pub struct Broken {
     pub what: String,
 }
 
-/// What was found of Zab: the names of what is judged, how often it was checked, and what was broken.
-pub(crate) type ZabJudged<'a> =
-    (&'a mut dyn Iterator<Item = &'static str>, u64, &'a BTreeMap<&'static str, String>);
+/// What was found of Zab: how often it was checked, and what was broken.
+pub(crate) type ZabJudged<'a> = (u64, &'a BTreeMap<&'static str, String>);
 
 impl Judged {
     fn new(name: &'static str, is_broken: bool, tested: u64) -> Judged {
@@ -105,8 +104,13 @@ impl Judged {
 }
 
 impl Verdict {
-    /// From what the invariants have found.
-    pub(crate) fn new(report: &Report, zab: Option<ZabJudged<'_>>, requests: u64) -> Verdict {
+    /// From what the invariants have found, and what was found of the promises.
+    pub(crate) fn new(
+        report: &Report,
+        zab: Option<ZabJudged<'_>>,
+        promises: Option<Judgement>,
+        requests: u64,
+    ) -> Verdict {
         let tested = report.by_name();
         let judge = |invariant: Invariant| {
             let tested = tested.get(invariant.name()).copied().unwrap_or(0);
@@ -115,28 +119,23 @@ impl Verdict {
         };
         let mut invariants: Vec<Judged> = JUDGED.into_iter().map(judge).collect();
         let mut broken: Vec<Broken> = report.broken.iter().map(told).collect();
-        if let Some((names, checks, zab)) = zab {
+        if let Some((checks, zab)) = zab {
             invariants.extend([Invariant::ServersAgree, Invariant::SyncShowsCommitted].map(judge));
-            invariants.extend(names.map(|name| Judged::new(name, zab.contains_key(name), checks)));
+            let judged = |(name, _)| Judged::new(name, zab.contains_key(name), checks);
+            invariants.extend(zk_proto::zab::invariants::ALL.map(judged));
             broken.extend(zab.iter().map(|(invariant, what)| Broken { invariant, what: what.clone() }));
         }
         Verdict {
             schema: "zoocheck-serve-verdict/1",
-            held: broken.is_empty(),
+            held: broken.is_empty() && promises.as_ref().is_none_or(|judgement| judgement.held),
             invariants,
             broken,
             cases: report.cases.clone(),
             requests,
             not_compared: Vec::new(),
-            promises: None,
+            promises,
             record_lacks: None,
         }
-    }
-
-    /// With what was found of the promises.
-    pub(crate) fn with(self, promises: Option<Judgement>) -> Verdict {
-        let held = self.held && promises.as_ref().is_none_or(|judgement| judgement.held);
-        Verdict { held, promises, ..self }
     }
 }
 

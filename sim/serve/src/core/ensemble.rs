@@ -38,11 +38,6 @@ pub(super) struct ZabWatch {
     pub(super) broken: BTreeMap<&'static str, String>,
 }
 
-/// The names of what is judged.
-pub(super) fn judged() -> impl Iterator<Item = &'static str> {
-    invariants::ALL.into_iter().map(|(name, _)| name)
-}
-
 impl Core {
     /// Something comes to a server. Gives it if the server takes it now: it may be cut off, or its process may stand
     /// still, or it may have hung up.
@@ -88,12 +83,6 @@ impl Core {
         Some(addressed)
     }
 
-    /// When what goes from one server to another now is there. `None` if that is at once.
-    fn due_at(&mut self, now: Nanos, from: u8, to: u8) -> Option<Nanos> {
-        let delay = self.host(from).own.delay(now).max(self.host(to).own.delay(now));
-        self.late.sent(from, to, now, now + delay)
-    }
-
     /// A datagram of the election.
     pub(super) fn notify(&mut self, now: Nanos, from: u8, to: u8, notification: Notification) {
         if self.cluster.is_cut(from, to) {
@@ -104,7 +93,8 @@ impl Core {
 
     /// Something goes from one server to another.
     fn go(&mut self, now: Nanos, from: u8, to: u8, event: Event) {
-        match self.due_at(now, from, to) {
+        let delay = self.host(from).own.delay(now).max(self.host(to).own.delay(now));
+        match self.late.sent(from, to, now, now + delay) {
             Some(due) => self.later(due, None, Later::Happens { from: Some(from), to, event }),
             None => self.next(to, event),
         }

@@ -2,7 +2,7 @@
 
 use super::conns::Latency;
 use super::later::Held;
-use super::{Nanos, SNAPSHOT_BYTES, SNAPSHOT_EVERY, SNAPSHOT_STEP, steady_ms};
+use super::{Entrance, Nanos, SNAPSHOT_BYTES, SNAPSHOT_EVERY, SNAPSHOT_STEP, steady_ms};
 use crate::Options;
 use crate::listener::Gate;
 use crate::words::Counts;
@@ -76,14 +76,8 @@ pub(super) struct Totals {
 
 impl Machine {
     /// One of `servers`, with an empty disk, not started yet. `wall_ms` is the time at the start.
-    pub(super) fn host(
-        id: u8,
-        servers: u8,
-        options: &Options,
-        port: u16,
-        gate: Arc<Gate>,
-        wall_ms: i64,
-    ) -> Host {
+    pub(super) fn host(id: u8, servers: u8, options: &Options, entrance: Entrance, wall_ms: i64) -> Host {
+        let (port, gate) = entrance;
         let voters = (0..servers).map(ServerId);
         let zab = PeerConfig {
             finalize_ms: FINALIZE_MS,

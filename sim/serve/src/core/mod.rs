@@ -131,7 +131,7 @@ impl Core {
         invariants.super_user(options.super_digest.as_deref().map(Into::into));
         let hosts = (0..servers)
             .zip(entrances)
-            .map(|(id, (port, gate))| Machine::host(id, servers, options, port, gate, wall_ms));
+            .map(|(id, entrance)| Machine::host(id, servers, options, entrance, wall_ms));
         Core {
             limits: options.limits,
             tick_ms: options.tick_ms,

@@ -2,9 +2,9 @@
 
 use super::conns::{Conn, ConnPhase};
 use super::host::{Host, role};
-use super::{Core, MS, Nanos, ensemble, steady_ms};
+use super::{Core, MS, Nanos, steady_ms};
 use crate::observer::Moment;
-use crate::verdict::{Verdict, ZabJudged};
+use crate::verdict::Verdict;
 use crate::words::{ConnSession, ConnStatus, Mode, Status};
 use serde::Serialize;
 use serde_json::Value;
@@ -241,12 +241,10 @@ impl Core {
         if self.is_ensemble() {
             self.check_zab();
         }
-        let mut judged = ensemble::judged();
-        let zab: ZabJudged<'_> = (&mut judged, self.zab.checks, &self.zab.broken);
-        let zab = self.is_ensemble().then_some(zab);
+        let zab = self.is_ensemble().then_some((self.zab.checks, &self.zab.broken));
         let promises = self.observer.as_ref().map(|observer| observer.judge(&self.moment(now)));
-        let verdict = Verdict::new(&self.invariants.report, zab, self.requests);
-        Verdict { not_compared, ..verdict.with(promises) }
+        let verdict = Verdict::new(&self.invariants.report, zab, promises, self.requests);
+        Verdict { not_compared, ..verdict }
     }
 
     /// The last events.
