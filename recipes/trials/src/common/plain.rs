@@ -15,9 +15,10 @@
 
 use super::Stop;
 use zk_api::{
-    CreateMode, Data, Error, ErrorCode, EventType, KeeperState, Local, Outcome, Stat, Text, Watch, ZPath,
-    ZooKeeper, sequence_of,
+    CreateMode, Data, Error, ErrorCode, EventType, Local, Outcome, Stat, Text, Watch, ZPath, ZooKeeper,
+    sequence_of,
 };
+use zk_recipes::session::connected;
 
 /// Who stands where in a list of contenders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,16 +60,7 @@ pub async fn passing(zk: &impl ZooKeeper, error: Error) -> Result<(), Stop> {
     if error.is_session_over() || !again {
         return Err(error.into());
     }
-    loop {
-        let change = zk.state_change();
-        match zk.state() {
-            KeeperState::SyncConnected => return Ok(()),
-            KeeperState::Disconnected => change.await,
-            KeeperState::AuthFailed | KeeperState::Expired | KeeperState::Closed => {
-                return Err(Stop::SessionLost);
-            }
-        };
-    }
+    Ok(connected(zk).await?)
 }
 
 /// Asks, however often it takes until there is an answer.

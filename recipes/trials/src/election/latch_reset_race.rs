@@ -5,6 +5,7 @@ use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, KeeperState, ZPath, ZooKeeper};
+use zk_recipes::session::connected;
 
 /// On a new connection it looks where it stands, and begins anew with another candidate, both at once.
 ///
@@ -91,19 +92,5 @@ async fn settled(
                 None => fixture.stand(guid).await,
             }
         }
-    }
-}
-
-/// Waits for a connection.
-async fn connected(zk: &impl ZooKeeper) -> Result<(), Stop> {
-    loop {
-        let change = zk.state_change();
-        match zk.state() {
-            KeeperState::SyncConnected => return Ok(()),
-            KeeperState::Disconnected => change.await,
-            KeeperState::AuthFailed | KeeperState::Expired | KeeperState::Closed => {
-                return Err(Stop::SessionLost);
-            }
-        };
     }
 }
