@@ -113,17 +113,38 @@ pub async fn contend(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZP
 /// The same of a kind.
 pub async fn contend_as(zk: &impl ZooKeeper, lock: &ZPath, guid: &str, kind: &str) -> Result<ZPath, Stop> {
     let prefix = child(lock, &format!("{guid}-{kind}-"));
+    make(zk, "plain/create", lock, &prefix, prefix.as_str()).await
+}
+
+/// The same by the path that creates are tried with, from this checkpoint. `alive` is the one text that matters to the caller.
+pub async fn make(
+    zk: &impl ZooKeeper,
+    label: &'static str,
+    lock: &ZPath,
+    prefix: &ZPath,
+    alive: &str,
+) -> Result<ZPath, Stop> {
     loop {
-        zk.checkpoint("plain/create", &[Local::Text(prefix.as_str())]);
-        match zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
+        zk.checkpoint(label, &[Local::Text(alive)]);
+        match zk.create(prefix, Data::NULL, CreateMode::EphemeralSequential).await {
             Ok(made) => return Ok(path(&made)),
             Err(e) => passing(zk, e).await?,
         }
-        let names = children(zk, lock, prefix.as_str()).await?;
-        if let Some(name) = names.iter().find(|name| name.starts_with(prefix.name())) {
-            return Ok(child(lock, name));
+        if let Some(own) = find(zk, lock, prefix, alive).await? {
+            return Ok(own);
         }
     }
+}
+
+/// Looks among the contenders for one that was made with this prefix.
+pub async fn find(
+    zk: &impl ZooKeeper,
+    lock: &ZPath,
+    prefix: &ZPath,
+    alive: &str,
+) -> Result<Option<ZPath>, Stop> {
+    let names = children(zk, lock, alive).await?;
+    Ok(names.iter().find(|name| name.starts_with(prefix.name())).map(|name| child(lock, name)))
 }
 
 /// Waits until the own znode is the first.

@@ -14,7 +14,7 @@ use crate::trial::{Role, Trial};
 use crate::words;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use zk_api::{CreateMode, Data, Either, Local, Pending, Text, Watch, ZPath, ZooKeeper, Zxid, race};
+use zk_api::{Either, Local, Pending, Text, Watch, ZPath, ZooKeeper, Zxid, race};
 use zk_recipes::OnDisconnect;
 
 /// The znode of the election, whose children are the candidates.
@@ -108,17 +108,14 @@ impl Fixture {
 
     /// Makes a candidate's znode; a lost answer is looked up by the guid.
     pub async fn stand(&self, guid: &str) -> Result<ZPath, Stop> {
-        let (zk, election, prefix) = (&self.zk, self.election(), self.prefix(guid));
-        loop {
-            zk.checkpoint("plain/stand", &[Local::Text(guid)]);
-            match zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
-                Ok(made) => return Ok(plain::path(&made)),
-                Err(e) => plain::passing(zk, e).await?,
-            }
-            let names = plain::children(zk, &election, guid).await?;
-            if let Some(name) = names.iter().find(|name| name.starts_with(prefix.name())) {
-                return Ok(plain::child(&election, name));
-            }
+        plain::make(&self.zk, "plain/stand", &self.election(), &self.prefix(guid), guid).await
+    }
+
+    /// Takes up the candidate with this guid, whoever made it, or makes one.
+    pub async fn finds_or_stands(&self, guid: &str) -> Result<ZPath, Stop> {
+        match plain::find(&self.zk, &self.election(), &self.prefix(guid), guid).await? {
+            Some(own) => Ok(own),
+            None => self.stand(guid).await,
         }
     }
 

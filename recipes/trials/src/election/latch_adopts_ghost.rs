@@ -2,7 +2,6 @@
 
 use super::fixture::{Fixture, election};
 use crate::common::Stop;
-use crate::common::plain;
 use crate::trial::{Bounds, Trial};
 
 /// Knows its candidate by the process's name alone, also when that has a new session.
@@ -18,12 +17,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, election) = (fixture.zk(), fixture.election());
     let me = format!("process{}", fixture.role().me.process);
-    let names = plain::children(&zk, &election, &me).await?;
-    let own = match names.iter().find(|name| name.starts_with(fixture.prefix(&me).name())) {
-        Some(name) => plain::child(&election, name),
-        None => fixture.stand(&me).await?,
-    };
+    let own = fixture.finds_or_stands(&me).await?;
     fixture.leads_in_turn(&own).await
 }

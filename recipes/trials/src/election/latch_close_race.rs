@@ -27,12 +27,7 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
         Either::Left(Ok(made)) => plain::path(&made),
         Either::Left(Err(e)) => {
             plain::passing(&zk, e).await?;
-            let election = fixture.election();
-            let names = plain::children(&zk, &election, &guid).await?;
-            match names.iter().find(|name| name.starts_with(fixture.prefix(&guid).name())) {
-                Some(name) => plain::child(&election, name),
-                None => fixture.stand(&guid).await?,
-            }
+            fixture.finds_or_stands(&guid).await?
         }
     };
     fixture.leads_in_turn(&own).await

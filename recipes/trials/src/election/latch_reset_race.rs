@@ -85,12 +85,7 @@ async fn settled(
         Ok(made) => Ok(plain::path(&made)),
         Err(e) => {
             plain::passing(&zk, e).await?;
-            let election = fixture.election();
-            let names = plain::children(&zk, &election, guid).await?;
-            match names.iter().find(|name| name.starts_with(fixture.prefix(guid).name())) {
-                Some(name) => Ok(plain::child(&election, name)),
-                None => fixture.stand(guid).await,
-            }
+            fixture.finds_or_stands(guid).await
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use super::fixture::{Fixture, lock};
 use crate::common::Stop;
-use crate::common::plain;
 use crate::trial::{Bounds, Trial};
 
 /// The lock with guids, but a process has one guid for all its lives, and takes up whatever znode bears it.
@@ -18,13 +17,6 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
     let guid = format!("process{}", fixture.role().me.process);
-    let names = plain::children(&zk, &lock, "").await?;
-    let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
-        Some(name) => plain::child(&lock, name),
-        None => plain::contend(&zk, &lock, &guid).await?,
-    };
-    plain::turn(&zk, &lock, &own).await?;
-    fixture.holds(&own).await
+    fixture.adopts(&guid).await
 }

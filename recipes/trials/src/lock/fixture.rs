@@ -120,6 +120,18 @@ impl Fixture {
         plain::remove(&self.zk, own).await
     }
 
+    /// Takes up the znode with this guid, whoever made it, or makes one, and holds the lock once that is the first in line.
+    pub async fn adopts(&self, guid: &str) -> Result<(), Stop> {
+        let (zk, lock) = (&self.zk, self.lock());
+        let prefix = plain::child(&lock, &format!("{guid}-lock-"));
+        let own = match plain::find(zk, &lock, &prefix, "").await? {
+            Some(own) => own,
+            None => plain::contend(zk, &lock, guid).await?,
+        };
+        plain::turn(zk, &lock, &own).await?;
+        self.holds(&own).await
+    }
+
     /// Makes a znode with a guid, and holds the lock once that is the first in line. Behind whom it has to wait by then it
     /// does this, with the other's znode and its own, which tells what to do next.
     pub async fn in_line<F>(&self, behind: impl Fn(ZPath, ZPath) -> F) -> Result<(), Stop>

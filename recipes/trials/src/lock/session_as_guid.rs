@@ -2,7 +2,6 @@
 
 use super::fixture::{Fixture, lock_of_threads};
 use crate::common::Stop;
-use crate::common::plain;
 use crate::trial::{Bounds, Trial};
 use zk_api::ZooKeeper;
 
@@ -19,13 +18,6 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
-    let guid = format!("x{:x}", zk.session());
-    let names = plain::children(&zk, &lock, "").await?;
-    let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
-        Some(name) => plain::child(&lock, name),
-        None => plain::contend(&zk, &lock, &guid).await?,
-    };
-    plain::turn(&zk, &lock, &own).await?;
-    fixture.holds(&own).await
+    let guid = format!("x{:x}", fixture.zk().session());
+    fixture.adopts(&guid).await
 }
