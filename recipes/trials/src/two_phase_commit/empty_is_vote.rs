@@ -5,7 +5,7 @@ use super::published::by_votes;
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_api::Data;
-use zk_recipes::{Verdict, Watching};
+use zk_recipes::Verdict;
 
 /// Sites that watch each other, and look for a vote to abort: whatever is not one is taken for a vote to commit.
 ///
@@ -20,10 +20,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let site = fixture.site();
-    if let Some(transaction) = fixture.begin(&site, Watching::EachOther).await? {
-        transaction.vote(fixture.considers().await).await?;
-    }
+    fixture.casts().await?;
     let is_vote = |data: &Data| Verdict::read(data).or(Some(Verdict::Commit));
     fixture.does(by_votes(&fixture, &fixture.sites(), is_vote).await?);
     Ok(())

@@ -260,6 +260,15 @@ impl Fixture {
         self.is_coordinator() || matches!(works().await, Either::Left(()))
     }
 
+    /// Begins the transaction among sites that watch each other, and votes, if it is not over.
+    pub async fn casts(&self) -> Result<(), Stop> {
+        let site = self.site();
+        if let Some(transaction) = self.begin(&site, Watching::EachOther).await? {
+            transaction.vote(self.considers().await).await?;
+        }
+        Ok(())
+    }
+
     /// Is about to vote.
     pub fn votes(&self, vote: Verdict) {
         let what = match vote {

@@ -3,7 +3,9 @@
 
 use super::fixture::Fixture;
 use crate::common::{Stop, plain};
-use zk_api::{CreateMode, Data, ErrorCode, Local, Text, Watch, ZPath, ZooKeeper};
+use zk_api::{
+    CreateMode, Data, Either, ErrorCode, EventType, KeeperState, Local, Text, Watch, ZPath, ZooKeeper, race,
+};
 use zk_recipes::Verdict;
 
 /// What a look at a vote, or at a decision, has shown.
@@ -60,4 +62,55 @@ pub async fn by_votes(
         }
     }
     Ok(Verdict::Commit)
+}
+
+/// Votes as a site that watches the others, and does what their votes come to. Where the connection changes while it waits
+/// for one of them, it does what `lost` says instead.
+pub async fn on_one_connection<F>(
+    fixture: &Fixture,
+    label: &'static str,
+    lost: impl Fn(KeeperState) -> F,
+) -> Result<(), Stop>
+where
+    F: Future<Output = Result<(), Stop>>,
+{
+    fixture.casts().await?;
+    let mut decision = Verdict::Commit;
+    for site in fixture.sites() {
+        match vote_of(&fixture.zk(), label, &plain::child(&fixture.transaction(), &site)).await? {
+            Either::Left(Verdict::Commit) => {}
+            Either::Left(Verdict::Abort) => {
+                decision = Verdict::Abort;
+                break;
+            }
+            Either::Right(state) => return lost(state).await,
+        }
+    }
+    fixture.does(decision);
+    Ok(())
+}
+
+/// Waits for a site's vote, or for the connection to change meanwhile.
+async fn vote_of(
+    zk: &impl ZooKeeper,
+    label: &'static str,
+    node: &ZPath,
+) -> Result<Either<Verdict, KeeperState>, Stop> {
+    loop {
+        zk.checkpoint(label, &[Local::Text(node.as_str())]);
+        let change = zk.state_change();
+        match zk.data_watch(node).await {
+            Ok(((data, _), watch)) => {
+                if let Some(vote) = Verdict::read(&data) {
+                    return Ok(Either::Left(vote));
+                }
+                match race(watch, change).await {
+                    Either::Left(event) if event.kind == EventType::None => return Err(Stop::SessionLost),
+                    Either::Left(_) => {}
+                    Either::Right(state) => return Ok(Either::Right(state)),
+                }
+            }
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::published::by_votes;
 use crate::common::Stop;
 use crate::promises::AbortsEarly;
 use crate::trial::{Bounds, FoundBy, Trial};
-use zk_recipes::{Verdict, Watching};
+use zk_recipes::Verdict;
 
 /// Sites that watch each other, as published, with all znodes made at once and each vote written once: what they do is
 /// right, but a site that is gone before it votes is waited for by all others without end (S-144).
@@ -30,10 +30,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let site = fixture.site();
-    if let Some(transaction) = fixture.begin(&site, Watching::EachOther).await? {
-        transaction.vote(fixture.considers().await).await?;
-    }
+    fixture.casts().await?;
     fixture.does(by_votes(&fixture, &fixture.sites(), Verdict::read).await?);
     Ok(())
 }
