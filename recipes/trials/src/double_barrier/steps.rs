@@ -3,7 +3,7 @@
 use super::fixture::{BARRIER, Fixture};
 use crate::common::{Stop, in_round, knowing, plain};
 use std::time::Duration;
-use zk_api::{CreateMode, Data, Either, ErrorCode, Local, Text, Watch, ZPath, ZooKeeper, race};
+use zk_api::{CreateMode, Data, Either, ErrorCode, Local, Text, ZPath, ZooKeeper, race};
 
 /// How long a member waits that does not wait for ever.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -167,12 +167,8 @@ async fn until(zk: &impl ZooKeeper, own: &ZPath, enough: impl Fn(usize) -> bool)
         zk.checkpoint("tutorial/list", &[Local::Text(own.as_str())]);
         match zk.children_watch(&barrier()).await {
             Ok((names, _)) if enough(names.len()) => return Ok(()),
-            Ok((_, changed)) => told(changed).await?,
+            Ok((_, changed)) => plain::event(changed).await?,
             Err(e) => plain::passing(zk, e).await?,
         }
     }
-}
-
-async fn told(watch: Watch) -> Result<(), Stop> {
-    plain::event(watch).await
 }

@@ -12,7 +12,7 @@ use crate::promises::{
 use crate::trial::{Role, Trial};
 use crate::words;
 use std::collections::BTreeSet;
-use zk_api::{Either, Pending, Text, ZPath, race};
+use zk_api::{Either, Pending, Text, ZPath, ZooKeeper, race};
 use zk_recipes::{Ghost, Membership, Roster};
 
 /// The znode of the group, whose children are the members.
@@ -116,12 +116,18 @@ impl Fixture {
             .expect("fit for a name")
     }
 
-    /// What the recipe's member does in a round.
-    pub async fn belongs(self) -> Result<(), Stop> {
+    /// The recipe's member of this process once it has joined, and has said so.
+    pub async fn joined(&self) -> Result<Member, Stop> {
         let member = self.member();
         self.joins(member.node());
         member.join().await?;
         self.begins(member.node());
+        Ok(member)
+    }
+
+    /// What the recipe's member does in a round.
+    pub async fn belongs(self) -> Result<(), Stop> {
+        let member = self.joined().await?;
         if let Either::Left(error) = race(member.keep(), self.work()).await {
             return Err(error.into());
         }
@@ -135,8 +141,13 @@ impl Fixture {
 
     /// What the recipe's watcher does in a round.
     pub async fn watches(self) -> Result<(), Stop> {
+        self.watches_by(self.zk()).await
+    }
+
+    /// Watches the group by this session until everybody is there.
+    pub async fn watches_by(&self, zk: impl ZooKeeper) -> Result<(), Stop> {
         self.follows();
-        let mut roster = Roster::new(self.zk(), &self.group());
+        let mut roster = Roster::new(zk, &self.group());
         loop {
             let members = roster.changed().await?;
             self.sees(members);

@@ -5,7 +5,6 @@ use crate::common::{AnyZooKeeper, InRound, Stop, Turn, in_round, plain};
 use crate::trial::{Bounds, Trial};
 use std::pin::pin;
 use zk_api::{Data, Either, ErrorCode, EventType, Local, Watch, ZPath, ZooKeeper, race};
-use zk_recipes::{RecipeError, Roster};
 
 /// What an operator sets when it is through.
 const OVER: &str = "over";
@@ -39,11 +38,8 @@ fn operated(name: &'static str, belong: impl Turn<Fixture>) -> Trial {
 }
 
 async fn keeps(fixture: Fixture) -> Result<(), Stop> {
-    let member = fixture.member();
     let over = over(&fixture).await?;
-    fixture.joins(member.node());
-    member.join().await?;
-    fixture.begins(member.node());
+    let member = fixture.joined().await?;
     if let Some(over) = over {
         let mut over = pin!(plain::event(over));
         match race(member.keep(), over.as_mut()).await {
@@ -58,11 +54,8 @@ async fn keeps(fixture: Fixture) -> Result<(), Stop> {
 }
 
 async fn watches_once(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, member) = (fixture.zk(), fixture.member());
     let over = over(&fixture).await?;
-    fixture.joins(member.node());
-    member.join().await?;
-    fixture.begins(member.node());
+    let (zk, member) = (fixture.zk(), fixture.joined().await?);
     let (stat, watch) = plain::exists(&zk, member.node(), "").await?;
     if let (Some(over), true) = (over, stat.is_some()) {
         let mut over = pin!(plain::event(over));
@@ -94,33 +87,21 @@ async fn over(fixture: &Fixture) -> Result<Option<Watch>, Stop> {
 async fn operates(fixture: Fixture) -> Result<(), Stop> {
     let (zk, group) = (fixture.zk(), fixture.group());
     let first = plain::child(&group, &name(1, true));
+    let in_part = |part: u8| in_round(fixture.zk(), part);
     if over(&fixture).await?.is_none() {
         return Ok(());
     }
-    full(&fixture, 0).await?;
+    fixture.watches_by(in_part(0)).await?;
     tolerant(&zk, "operator/sets", &first, |zk, path| {
         zk.set_data(path, Data::from("x"), -1).map(|r| r.map(|_| ()))
     })
     .await?;
     tolerant(&zk, "operator/deletes", &first, |zk, path| zk.delete(path, -1)).await?;
-    full(&fixture, 1).await?;
+    fixture.watches_by(in_part(1)).await?;
     tolerant(&zk, "operator/ends", &end(&fixture), |zk, path| {
         zk.create(path, Data::NULL, zk_api::CreateMode::Persistent).map(|r| r.map(|_| ()))
     })
     .await
-}
-
-/// Waits until everybody is there, in this part of the round.
-async fn full(fixture: &Fixture, part: u8) -> Result<(), RecipeError> {
-    fixture.follows();
-    let mut roster = Roster::new(in_round(fixture.zk(), part), &fixture.group());
-    loop {
-        let members = roster.changed().await?;
-        fixture.sees(members);
-        if fixture.is_full(members) {
-            return Ok(());
-        }
-    }
 }
 
 /// Does something, however often it takes; that the znode is not there, or there already, is as good.

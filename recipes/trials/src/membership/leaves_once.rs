@@ -19,10 +19,7 @@ pub fn trial() -> Trial {
 }
 
 async fn belong(fixture: Fixture) -> Result<(), Stop> {
-    let member = fixture.member();
-    fixture.joins(member.node());
-    member.join().await?;
-    fixture.begins(member.node());
+    let member = fixture.joined().await?;
     if let Either::Left(error) = race(member.keep(), fixture.work()).await {
         return Err(error.into());
     }

@@ -23,10 +23,7 @@ pub fn trial() -> Trial {
 }
 
 async fn belong(fixture: Fixture) -> Result<(), Stop> {
-    let member = fixture.member();
-    fixture.joins(member.node());
-    member.join().await?;
-    fixture.begins(member.node());
+    let member = fixture.joined().await?;
     for _ in 0..WORKS {
         fixture.work().await;
     }
