@@ -65,8 +65,7 @@ impl<Z: ZooKeeper> Setting<Z> {
     pub async fn changed(&mut self) -> Result<Option<Value>, RecipeError> {
         loop {
             if let Some(watch) = self.watch.take() {
-                let change = self.zk.state_change();
-                session::something(&self.zk, watch, change).await?;
+                session::told(&self.zk, watch).await?;
             }
             if let Some(now) = self.read().await? {
                 let given = now.as_ref().map(|value| value.version);
@@ -242,8 +241,7 @@ impl<Z: ZooKeeper> Configuration<Z> {
     pub async fn changed(&mut self) -> Result<Snapshot, RecipeError> {
         loop {
             if let Some(watch) = self.watch.take() {
-                let change = self.zk.state_change();
-                session::something(&self.zk, watch, change).await?;
+                session::told(&self.zk, watch).await?;
             }
             self.checkpoint("configuration/read", &[]);
             let version = match self.zk.data_watch(&self.root).await {

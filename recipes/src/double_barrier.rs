@@ -4,8 +4,8 @@ use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
 use std::time::Duration;
 use zk_api::{
-    CreateMode, Data, Either, Error, ErrorCode, EventType, Local, MultiOutcome, Op, PathError, Text, Watch,
-    ZPath, ZooKeeper, open_acl, race,
+    CreateMode, Data, Either, Error, ErrorCode, Local, MultiOutcome, Op, PathError, Text, Watch, ZPath,
+    ZooKeeper, open_acl, race,
 };
 
 /// A double barrier for rounds of work: nobody begins before `size` members are there, and nobody leaves while a member
@@ -112,10 +112,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// over: the attempt was then dropped, and [`DoubleBarrier`] says what that means for its znode.
     pub async fn enter_within(&mut self, limit: Duration) -> Result<Option<Inside<'_, Z>>, RecipeError> {
         let end = self.zk.sleep(limit);
-        match race(self.enter(), end).await {
-            Either::Left(inside) => inside.map(Some),
-            Either::Right(()) => Ok(None),
-        }
+        session::within(self.enter(), end).await
     }
 
     /// Removes what was left behind by an attempt that was dropped. Returns when it is known that nothing is left.
@@ -192,10 +189,10 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
             Ok(_) => return Ok(()),
             Err(e) => return self.passing(e).await,
         };
-        let Some(member) = member else { return told(&self.zk, turned).await };
+        let Some(member) = member else { return session::told(&self.zk, turned).await };
         match self.zk.exists_watch(member).await {
             Ok((None, _)) => Ok(()),
-            Ok((Some(_), gone)) => told(&self.zk, first(turned, gone)).await,
+            Ok((Some(_), gone)) => session::told(&self.zk, first(turned, gone)).await,
             Err(e) => self.passing(e).await,
         }
     }
@@ -204,7 +201,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     async fn wait_for(&self, member: &ZPath) -> Result<(), RecipeError> {
         match self.zk.exists_watch(member).await {
             Ok((None, _)) => Ok(()),
-            Ok((Some(_), gone)) => told(&self.zk, gone).await,
+            Ok((Some(_), gone)) => session::told(&self.zk, gone).await,
             Err(e) => self.passing(e).await,
         }
     }
@@ -338,15 +335,6 @@ impl<Z: ZooKeeper> Drop for Inside<'_, Z> {
             // On its way once it is submitted; nobody waits for the answer.
             drop(self.barrier.zk.delete(&self.barrier.own, -1));
         }
-    }
-}
-
-/// Waits for an event, or until the connection is another one.
-async fn told<Z: ZooKeeper>(zk: &Z, watch: Watch) -> Result<(), RecipeError> {
-    match race(watch, zk.state_change()).await {
-        Either::Left(event) if event.kind == EventType::None => Err(RecipeError::SessionLost),
-        Either::Left(_) => Ok(()),
-        Either::Right(_) => session::connected(zk).await,
     }
 }
 

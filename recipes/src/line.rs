@@ -23,8 +23,8 @@ use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
 use std::future::Future;
 use zk_api::{
-    CreateMode, Data, Either, Error, ErrorCode, EventType, Local, MultiOutcome, Op, PathError, Text, ZPath,
-    ZooKeeper, Zxid, open_acl, race,
+    CreateMode, Data, Error, ErrorCode, Local, MultiOutcome, Op, PathError, Text, ZPath, ZooKeeper, Zxid,
+    open_acl,
 };
 
 /// Whom a contender waits for: an index into all contenders in order, given its own.
@@ -273,11 +273,7 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
         match zk.exists_watch(before).await {
             Ok((None, _)) => Ok(()),
             // Whatever it is, the list tells what to make of it: a watch fires once, and for more than deletion.
-            Ok((Some(_), watch)) => match race(watch, zk.state_change()).await {
-                Either::Left(event) if event.kind == EventType::None => Err(RecipeError::SessionLost),
-                Either::Left(_) => Ok(()),
-                Either::Right(_) => session::connected(zk).await,
-            },
+            Ok((Some(_), watch)) => session::told(zk, watch).await,
             Err(e) => self.line.passing(e).await,
         }
     }

@@ -1,10 +1,10 @@
 //! An exclusive, fair, fenced lock.
 
 use crate::line::{Held, Line, next_lower};
-use crate::session::RecipeError;
+use crate::session::{RecipeError, within};
 use std::fmt;
 use std::time::Duration;
-use zk_api::{Either, Error, PathError, ZPath, ZooKeeper, race};
+use zk_api::{Error, PathError, ZPath, ZooKeeper};
 
 /// The kind of its contenders.
 const LOCK: &str = "lock";
@@ -86,10 +86,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     /// attempt was then dropped, and [`Lock`] says what that means for its znode.
     pub async fn acquire_within(&mut self, limit: Duration) -> Result<Option<Held<'_, Z>>, RecipeError> {
         let end = self.0.zk.sleep(limit);
-        match race(self.acquire(), end).await {
-            Either::Left(held) => held.map(Some),
-            Either::Right(()) => Ok(None),
-        }
+        within(self.acquire(), end).await
     }
 
     /// Removes what an attempt that was dropped has left behind. Returns when it is known that nothing is left.

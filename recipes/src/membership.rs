@@ -218,8 +218,7 @@ impl<Z: ZooKeeper> Roster<Z> {
     pub async fn changed(&mut self) -> Result<&BTreeSet<Text>, RecipeError> {
         loop {
             if let Some(watch) = self.watch.take() {
-                let change = self.zk.state_change();
-                session::something(&self.zk, watch, change).await?;
+                session::told(&self.zk, watch).await?;
             }
             self.checkpoint();
             match self.zk.children_watch(&self.group).await {

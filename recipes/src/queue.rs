@@ -25,8 +25,8 @@ use crate::line::{Line, next_lower};
 use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
 use zk_api::{
-    CreateMode, Data, Either, Error, ErrorCode, EventType, Local, Locals, MultiOutcome, Op, Outcome,
-    PathError, TellsLocals, Text, Watch, ZPath, ZooKeeper, open_acl, race,
+    CreateMode, Data, Error, ErrorCode, Local, Locals, MultiOutcome, Op, Outcome, PathError, TellsLocals,
+    Text, ZPath, ZooKeeper, open_acl,
 };
 
 /// How important an item is: lower is taken first, and those of one priority in the order in which they were put.
@@ -411,7 +411,7 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
         });
         let Some((item, claim_of, claimed)) = free else {
             match changed {
-                Some(changed) => self.told(changed).await?,
+                Some(changed) => session::told(&self.zk, changed).await?,
                 None => unclaim(&self.zk, &self.places, self.claim).await?,
             }
             return Ok(false);
@@ -507,14 +507,6 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
             }
         }
         Ok(())
-    }
-
-    async fn told(&self, changed: Watch) -> Result<(), RecipeError> {
-        match race(changed, self.zk.state_change()).await {
-            Either::Left(event) if event.kind == EventType::None => Err(RecipeError::SessionLost),
-            Either::Left(_) => Ok(()),
-            Either::Right(_) => session::connected(&self.zk).await,
-        }
     }
 
     fn failed(&self, code: ErrorCode, path: &ZPath) -> RecipeError {

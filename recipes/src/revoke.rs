@@ -5,7 +5,7 @@ use crate::names::Contender;
 use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
 use std::time::Duration;
-use zk_api::{Either, Error, ErrorCode, EventType, Local, SessionId, ZPath, ZooKeeper, race};
+use zk_api::{Either, Error, ErrorCode, Local, SessionId, ZPath, ZooKeeper, race};
 
 /// What is written to a contender's znode to ask for it back.
 pub const UNLOCK: &str = "unlock";
@@ -128,13 +128,7 @@ impl<Z: ZooKeeper> Revoker<Z> {
             self.zk.checkpoint("revoke/gone", &[Local::Text(node.as_str())]);
             match self.zk.exists_watch(node).await {
                 Ok((None, _)) => return Ok(()),
-                Ok((Some(_), watch)) => match race(watch, self.zk.state_change()).await {
-                    Either::Left(event) if event.kind == EventType::None => {
-                        return Err(RecipeError::SessionLost);
-                    }
-                    Either::Left(_) => {}
-                    Either::Right(_) => session::connected(&self.zk).await?,
-                },
+                Ok((Some(_), watch)) => session::told(&self.zk, watch).await?,
                 Err(e) => session::passing(&self.zk, e, &self.parent).await?,
             }
         }

@@ -147,6 +147,22 @@ pub(crate) async fn something<Z: ZooKeeper>(
     }
 }
 
+/// As [`something`], listening for the session's state from this call on.
+pub(crate) async fn told<Z: ZooKeeper>(zk: &Z, watch: Watch) -> Result<(), RecipeError> {
+    something(zk, watch, zk.state_change()).await
+}
+
+/// What an attempt gives that may take until this end; `None` if it was dropped then.
+pub(crate) async fn within<T>(
+    attempt: impl Future<Output = Result<T, RecipeError>>,
+    end: impl Future<Output = ()>,
+) -> Result<Option<T>, RecipeError> {
+    match race(attempt, end).await {
+        Either::Left(held) => held.map(Some),
+        Either::Right(()) => Ok(None),
+    }
+}
+
 /// A guid that is fit for a znode's name.
 pub(crate) fn checked_guid(guid: &str) -> Result<(), PathError> {
     match guid.is_empty() {

@@ -2,11 +2,10 @@
 
 use crate::line::{Held, Line, next_lower};
 use crate::names::Contender;
-use crate::session::RecipeError;
+use crate::session::{RecipeError, within};
 use std::fmt;
-use std::future::Future;
 use std::time::Duration;
-use zk_api::{Either, Error, PathError, ZPath, ZooKeeper, race};
+use zk_api::{Error, PathError, ZPath, ZooKeeper};
 
 /// The kind of those who share it.
 pub(crate) const READ: &str = "read";
@@ -113,16 +112,6 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// The znodes of all contenders, first come first. For inspection: the list may be out of date when it arrives.
     pub async fn contenders(&self) -> Result<Vec<ZPath>, Error> {
         self.0.contenders().await
-    }
-}
-
-async fn within<T>(
-    attempt: impl Future<Output = Result<T, RecipeError>>,
-    end: impl Future<Output = ()>,
-) -> Result<Option<T>, RecipeError> {
-    match race(attempt, end).await {
-        Either::Left(held) => held.map(Some),
-        Either::Right(()) => Ok(None),
     }
 }
 
