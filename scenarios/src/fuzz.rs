@@ -93,7 +93,7 @@ pub(crate) struct FuzzArguments {
 
 fn named<W: Words>(word: &str) -> Result<W, String> {
     W::of(word).ok_or_else(|| {
-        let words: Vec<&str> = W::WORDS.iter().map(|(word, _)| *word).collect();
+        let words: Vec<&str> = W::words().map(|(word, _)| word).collect();
         format!("expected one of {}", words.join(", "))
     })
 }

@@ -36,7 +36,8 @@ pub(crate) struct NewArguments {
     zoocheck: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 enum Kind {
     // One znode; wrong, as a look at its counterexample shows.
     #[default]
@@ -51,15 +52,6 @@ enum Kind {
 
 impl Kind {
     /// The kind's name in its files.
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Lock => "lock",
-            Kind::Queue => "queue",
-            Kind::Barrier => "barrier",
-            Kind::Election => "election",
-        }
-    }
-
     fn files(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Kind::Lock => &[
@@ -87,7 +79,7 @@ pub(crate) fn new(catalogue: &Catalogue, arguments: &NewArguments) -> Result<Ans
         let written = written.and_then(|()| fs::write(&file, filled(text, name, *kind, &sources)));
         written.map_err(|error| BadInput::new(format!("{}: cannot write it: {error}", file.display())))?;
     }
-    let kind = kind.name();
+    let kind: &str = kind.into();
     let article = if kind.starts_with('e') { "an" } else { "a" };
     print(&format!(
         "{name}/ has a recipe of your own, to begin with: {article} {kind}, in {name}/src/main.rs\n\n  cd {name}\n  \
@@ -105,8 +97,9 @@ fn filled(text: &str, name: &str, kind: Kind, sources: &Path) -> String {
     let capital = |word: &str| word[..1].to_ascii_uppercase() + &word[1..];
     let camel: String = name.split('-').map(capital).collect();
     // Of the kind's own name, as it is in the files.
-    let [dashed, snake] = ["my-", "my_"].map(|my| format!("{my}{}", kind.name()));
-    let type_name = format!("My{}", capital(kind.name()));
+    let kind: &str = kind.into();
+    let [dashed, snake] = ["my-", "my_"].map(|my| format!("{my}{kind}"));
+    let type_name = format!("My{}", capital(kind));
     text.replace("own-recipe", name)
         .replace("path = \"../..\"", &format!("path = {:?}", sources.display().to_string()))
         .replace("run my-lock", &format!("run {name}"))
@@ -158,7 +151,7 @@ mod tests {
             for (place, text) in FILES.iter().chain(kind.files()) {
                 let filled = filled(text, "three-gates", kind, Path::new("/src/zoocheck"));
                 let left = ["own-recipe", "my-", "my_", "My", "../.."].map(|word| filled.contains(word));
-                assert_eq!(left, [false; 5], "{place} of {}:\n{filled}", kind.name());
+                assert_eq!(left, [false; 5], "{place} of {}:\n{filled}", <&str>::from(kind));
             }
             let main = filled(kind.files()[0].1, "three-gates", kind, Path::new("/src/zoocheck"));
             assert!(main.contains("fn three_gates()") && main.contains("\"/three-gates"), "{main}");

@@ -1,12 +1,14 @@
 //! A model without something that it varies: proof that a generated program would find it.
 
-use super::program::Words;
+use super::program::Named;
+use strum::{IntoStaticStr, VariantArray};
 use zk_model::actions::Action;
 use zk_model::reads::Reads;
 use zk_model::state::State;
 
 /// What a model is blind to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Blind {
     /// Tasks that are ready run in the order in which they became so.
     Tasks,
@@ -32,21 +34,7 @@ pub(crate) enum Blind {
     Renewal,
 }
 
-impl Words for Blind {
-    const WORDS: &'static [(&'static str, Blind)] = &[
-        ("tasks", Blind::Tasks),
-        ("together", Blind::Together),
-        ("times", Blind::Times),
-        ("done", Blind::Done),
-        ("list-order", Blind::ListOrder),
-        ("pzxid", Blind::Pzxid),
-        ("session-order", Blind::SessionOrder),
-        ("identities", Blind::Identities),
-        ("start", Blind::Start),
-        ("administrator", Blind::Administrator),
-        ("renewal", Blind::Renewal),
-    ];
-}
+impl Named for Blind {}
 
 impl Blind {
     /// What of that which is read is not varied.

@@ -1,14 +1,16 @@
 //! Random programs: a seed gives one.
 
 use super::program::{
-    Acl, Ask, Change, Field, Mode, Path, Process, Program, Read, SLOTS, Slot, TaskStep, Words,
+    Acl, Ask, Change, Field, Mode, Named, Path, Process, Program, Read, SLOTS, Slot, TaskStep, Words,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::BTreeSet;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Something that a program may have, and that a plan may leave out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Feature {
     /// Tasks of one process beside each other.
     Tasks,
@@ -32,20 +34,7 @@ pub(crate) enum Feature {
     Renewal,
 }
 
-impl Words for Feature {
-    const WORDS: &'static [(&'static str, Feature)] = &[
-        ("tasks", Feature::Tasks),
-        ("races", Feature::Races),
-        ("times", Feature::Times),
-        ("list-order", Feature::ListOrder),
-        ("pzxid", Feature::Pzxid),
-        ("session-order", Feature::SessionOrder),
-        ("identities", Feature::Identities),
-        ("start", Feature::Start),
-        ("next-life", Feature::NextLife),
-        ("renewal", Feature::Renewal),
-    ];
-}
+impl Named for Feature {}
 
 /// What programs are to be like.
 #[derive(Clone, Debug, Default)]
@@ -137,7 +126,8 @@ impl Dice {
     }
 
     fn word<T: Words>(&mut self) -> T {
-        T::WORDS[self.below(T::WORDS.len())].1
+        let all: Vec<T> = T::words().map(|(_, it)| it).collect();
+        self.pick(&all)
     }
 }
 

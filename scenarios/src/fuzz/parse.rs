@@ -95,7 +95,7 @@ fn wrong(found: Option<&str>, expected: &str) -> Wrong {
 }
 
 fn named<T: Words>(found: Option<&str>) -> Result<T, Wrong> {
-    let words: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
+    let words: Vec<&str> = T::words().map(|(word, _)| word).collect();
     found.and_then(T::of).ok_or_else(|| wrong(found, &words.join(", ")))
 }
 

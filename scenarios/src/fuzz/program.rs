@@ -1,6 +1,7 @@
 //! Client programs as data: what they are made of, and how they are written.
 
 use std::fmt;
+use strum::{IntoStaticStr, VariantArray};
 use zk_api::{AddWatchMode, WatcherKind};
 
 /// What the clients of a run do: one process each.
@@ -173,7 +174,8 @@ pub(crate) enum Path {
 pub(crate) const PATHS: [&str; 5] = ["/t", "/t/a", "/t/b", "/t/a/x", "/t/q-"];
 
 /// What kind of znode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Mode {
     Persistent,
     Sequential,
@@ -183,7 +185,8 @@ pub(crate) enum Mode {
 }
 
 /// Who may do something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Acl {
     Open,
     ReadOnly,
@@ -192,7 +195,8 @@ pub(crate) enum Acl {
 }
 
 /// What a task looks at of a Stat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Field {
     Czxid,
     Mzxid,
@@ -203,6 +207,7 @@ pub(crate) enum Field {
     Cversion,
     Aversion,
     Length,
+    #[strum(serialize = "num-children")]
     Children,
     /// Whose it is: nobody's, one's own, another's.
     Owner,
@@ -213,82 +218,72 @@ pub(crate) enum Field {
 /// A word for each of some values.
 pub(crate) trait Words: Copy + PartialEq + 'static {
     /// All, each with its word.
-    const WORDS: &'static [(&'static str, Self)];
+    fn words() -> impl Iterator<Item = (&'static str, Self)>;
 
     /// Its word.
     fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(_, it)| *it == self).expect("each has a word").0
+        Self::words().find(|(_, it)| *it == self).expect("each has a word").0
     }
 
     /// What a word stands for.
     fn of(word: &str) -> Option<Self> {
-        Self::WORDS.iter().find(|(name, _)| *name == word).map(|(_, it)| *it)
+        Self::words().find(|(name, _)| *name == word).map(|(_, it)| it)
     }
 }
 
-impl Words for Mode {
-    const WORDS: &'static [(&'static str, Mode)] = &[
-        ("persistent", Mode::Persistent),
-        ("sequential", Mode::Sequential),
-        ("ephemeral", Mode::Ephemeral),
-        ("ephemeral-sequential", Mode::EphemeralSequential),
-        ("container", Mode::Container),
-    ];
+/// An enum of ours whose words are the names of its variants.
+pub(crate) trait Named: VariantArray + Into<&'static str> + Copy + PartialEq {}
+
+impl<T: Named> Words for T {
+    fn words() -> impl Iterator<Item = (&'static str, T)> {
+        T::VARIANTS.iter().map(|it| ((*it).into(), *it))
+    }
 }
 
-impl Words for Acl {
-    const WORDS: &'static [(&'static str, Acl)] =
-        &[("open", Acl::Open), ("read-only", Acl::ReadOnly), ("creator", Acl::Creator), ("user", Acl::User)];
-}
-
-impl Words for Field {
-    const WORDS: &'static [(&'static str, Field)] = &[
-        ("czxid", Field::Czxid),
-        ("mzxid", Field::Mzxid),
-        ("pzxid", Field::Pzxid),
-        ("ctime", Field::Ctime),
-        ("mtime", Field::Mtime),
-        ("version", Field::Version),
-        ("cversion", Field::Cversion),
-        ("aversion", Field::Aversion),
-        ("length", Field::Length),
-        ("num-children", Field::Children),
-        ("owner", Field::Owner),
-        ("owner-order", Field::OwnerOrder),
-    ];
-}
+impl Named for Mode {}
+impl Named for Acl {}
+impl Named for Field {}
 
 impl Words for AddWatchMode {
-    const WORDS: &'static [(&'static str, AddWatchMode)] =
-        &[("persistent", AddWatchMode::Persistent), ("recursive", AddWatchMode::PersistentRecursive)];
+    fn words() -> impl Iterator<Item = (&'static str, AddWatchMode)> {
+        [("persistent", AddWatchMode::Persistent), ("recursive", AddWatchMode::PersistentRecursive)]
+            .into_iter()
+    }
 }
 
 impl Words for WatcherKind {
-    const WORDS: &'static [(&'static str, WatcherKind)] = &[
-        ("children", WatcherKind::Children),
-        ("data", WatcherKind::Data),
-        ("any", WatcherKind::Any),
-        ("persistent", WatcherKind::Persistent),
-        ("recursive", WatcherKind::PersistentRecursive),
-    ];
+    fn words() -> impl Iterator<Item = (&'static str, WatcherKind)> {
+        [
+            ("children", WatcherKind::Children),
+            ("data", WatcherKind::Data),
+            ("any", WatcherKind::Any),
+            ("persistent", WatcherKind::Persistent),
+            ("recursive", WatcherKind::PersistentRecursive),
+        ]
+        .into_iter()
+    }
 }
 
 impl Words for Path {
-    const WORDS: &'static [(&'static str, Path)] = &[
-        (PATHS[0], Path::Fixed(0)),
-        (PATHS[1], Path::Fixed(1)),
-        (PATHS[2], Path::Fixed(2)),
-        (PATHS[3], Path::Fixed(3)),
-        (PATHS[4], Path::Fixed(4)),
-        ("$first", Path::First),
-        ("$last", Path::Last),
-        ("$made", Path::Made),
-    ];
+    fn words() -> impl Iterator<Item = (&'static str, Path)> {
+        [
+            (PATHS[0], Path::Fixed(0)),
+            (PATHS[1], Path::Fixed(1)),
+            (PATHS[2], Path::Fixed(2)),
+            (PATHS[3], Path::Fixed(3)),
+            (PATHS[4], Path::Fixed(4)),
+            ("$first", Path::First),
+            ("$last", Path::Last),
+            ("$made", Path::Made),
+        ]
+        .into_iter()
+    }
 }
 
 impl Words for Slot {
-    const WORDS: &'static [(&'static str, Slot)] =
-        &[("a", Slot(0)), ("b", Slot(1)), ("c", Slot(2)), ("d", Slot(3))];
+    fn words() -> impl Iterator<Item = (&'static str, Slot)> {
+        [("a", Slot(0)), ("b", Slot(1)), ("c", Slot(2)), ("d", Slot(3))].into_iter()
+    }
 }
 
 impl Program {

@@ -1,9 +1,10 @@
 //! A program in the simulator: what its processes saw, and which faults there were.
 
 use super::actor::{Fuzzed, Log};
-use super::program::{Program, Words};
+use super::program::{Named, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
+use strum::{IntoStaticStr, VariantArray};
 use zk_api::{Data, SessionId, Text};
 use zk_simulator::{Faults, RunOptions, Scenario};
 use zk_trials::event::{Event, GroundTruth};
@@ -78,26 +79,23 @@ pub(crate) enum Mark {
 }
 
 /// Why a run is not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
 pub(crate) enum Exclusion {
     /// A container was deleted by the ensemble itself.
+    #[strum(serialize = "a container that the ensemble deletes")]
     Upkeep,
     /// A request was refused, as the session had moved while its former connection lived.
+    #[strum(serialize = "a session that moved while its former connection lived")]
     Moved,
     /// Somebody has seen more times than a model's leaders have.
+    #[strum(serialize = "more times than a model's leaders have")]
     Clocks,
     /// The search in the model was cut short.
+    #[strum(serialize = "a search that was cut short")]
     Cut,
 }
 
-impl Words for Exclusion {
-    const WORDS: &'static [(&'static str, Exclusion)] = &[
-        ("a container that the ensemble deletes", Exclusion::Upkeep),
-        ("a session that moved while its former connection lived", Exclusion::Moved),
-        ("more times than a model's leaders have", Exclusion::Clocks),
-        ("a search that was cut short", Exclusion::Cut),
-    ];
-}
+impl Named for Exclusion {}
 
 /// What came of a run.
 pub(crate) enum Ran {
