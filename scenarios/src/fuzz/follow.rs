@@ -5,7 +5,8 @@ use super::blind::Blind;
 use super::program::Program;
 use super::simulation::{Change, Mark, Seen, change, told};
 use crate::run::message;
-use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use zk_model::CheckConfig;
@@ -113,7 +114,8 @@ struct Search<'a> {
     unheard: bool,
     blind: Option<Blind>,
     known: HashSet<(u64, At)>,
-    open: BinaryHeap<Open>,
+    /// The states to go on from. The furthest is taken first, then that with the fewest faults, then the newest.
+    open: BTreeMap<(usize, Reverse<u32>, u64), (State, At)>,
     number: u64,
     nearest: At,
     broken: Option<String>,
@@ -132,33 +134,6 @@ impl At {
     }
 }
 
-/// A state to go on from. The furthest first, then that with the fewest faults, then the newest.
-struct Open {
-    key: (usize, std::cmp::Reverse<u32>, u64),
-    state: State,
-    at: At,
-}
-
-impl PartialEq for Open {
-    fn eq(&self, other: &Open) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Open {}
-
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Open) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Open {
-    fn cmp(&self, other: &Open) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
-
 /// How many faults there may still be.
 fn left(left: &Left) -> u32 {
     let Left { expiries, drops, crashes, pauses, restarts, admin } = *left;
@@ -174,7 +149,7 @@ impl<'a> Search<'a> {
             unheard,
             blind,
             known: HashSet::new(),
-            open: BinaryHeap::new(),
+            open: BTreeMap::new(),
             number: 0,
             nearest,
             broken: None,
@@ -188,7 +163,7 @@ impl<'a> Search<'a> {
             Err(what) => return Answer::Broken(what),
         }
         let mut next = Vec::new();
-        while let Some(Open { state, at, .. }) = self.open.pop() {
+        while let Some((_, (state, at))) = self.open.pop_last() {
             let free = actions(self.model, self.blind, &state, &mut next);
             if (free == 0 || is_over(&state)) && self.is_all(&at) {
                 return Answer::Shown { unheard: self.unheard };
@@ -271,8 +246,8 @@ impl<'a> Search<'a> {
         }
         self.number += 1;
         let spent = left(&Left::of(&self.model.bounds)) - left(&taken.state.left);
-        let key = (at.told() + usize::from(at.changes), std::cmp::Reverse(spent), self.number);
-        self.open.push(Open { key, state: taken.state, at });
+        let key = (at.told() + usize::from(at.changes), Reverse(spent), self.number);
+        self.open.insert(key, (taken.state, at));
     }
 
     /// Whether it is this process that tells something next, and everything that took effect before has done so.
