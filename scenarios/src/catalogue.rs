@@ -119,7 +119,7 @@ mod chaos {
         /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a starting point for your
         /// own. Fails if there is no such thing, or the file cannot be read.
         pub fn scenario(&self, what: &str) -> Result<Scenario, BadInput> {
-            Ok(Target::resolve(self, what, None, &[])?.scenario)
+            Ok(Target::resolve(self, what, None)?.scenario)
         }
 
         /// Runs a scenario under every one of the seeds, on all cores. Fails if the scenario is not valid, if it names
@@ -163,7 +163,8 @@ mod chaos {
 
         /// Runs a scenario under one seed, and reports its whole trace. Fails as [`sweep`](Catalogue::sweep) does.
         pub fn replay(&self, scenario: &Scenario, seed: u64) -> Result<ReplayReport, BadInput> {
-            run::replay(&Target::of_scenario(self, scenario)?, seed, true, false)
+            let target = Target::of_scenario(self, scenario)?;
+            run::replay(&target, seed, true, None, None, zk_simulator::RunOptions::default())
         }
     }
 }
@@ -227,23 +228,16 @@ fn flaw(trial: &Trial) -> Option<String> {
     if let Some((path, _)) = trial.counters.iter().find(|(path, _)| !setup.contains(path)) {
         return Some(format!("it counts the children of {path}, which it does not set up"));
     }
-    unsuited(trial)
+    #[cfg(feature = "run")]
+    if let Err(error) = crate::run::suited(zk_simulator::Scenario::default(), trial) {
+        return Some(error.to_string());
+    }
+    None
 }
 
 /// Whether a name has such a word in it.
 fn is_word(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric())
-}
-
-/// What is wrong with the scenario that it is made for.
-#[cfg(feature = "run")]
-fn unsuited(trial: &Trial) -> Option<String> {
-    crate::run::suited(zk_simulator::Scenario::default(), trial).err().map(|error| error.to_string())
-}
-
-#[cfg(not(feature = "run"))]
-fn unsuited(_: &Trial) -> Option<String> {
-    None
 }
 
 /// Whether WHAT stands for a scenario file.

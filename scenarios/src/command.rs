@@ -7,6 +7,7 @@ mod sweeps;
 
 use crate::bad_input::did_you_mean;
 use crate::ensemble::EnsembleArguments;
+use crate::interrupt::Interrupt;
 use crate::output::{paint, print, show};
 use crate::progress::Progress;
 use crate::{Answer, BadInput, Catalogue, check, list};
@@ -19,7 +20,6 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use zk_model::CheckConfig;
 use zk_model::ensemble::EnsembleConfig;
 use zk_reports::{count, prepare_report_dir, schemas, to_json};
@@ -176,7 +176,8 @@ fn checked(
     outputs: &CheckOutputs,
 ) -> Result<Answer, BadInput> {
     let (trial, mut config) = configured(catalogue, arguments)?;
-    config.stop = stop()?;
+    // Whoever interrupts it is told what it has come to.
+    config.stop = Some(Interrupt::watch()?.flag());
     let dir = outputs.report.as_deref();
     dir.map(prepare_report_dir).transpose()?;
     #[cfg(feature = "run")]
@@ -211,7 +212,7 @@ fn checked(
 }
 
 fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
-    let config = EnsembleConfig { stop: stop()?, ..arguments.config()? };
+    let config = EnsembleConfig { stop: Some(Interrupt::watch()?.flag()), ..arguments.config()? };
     arguments.report.as_deref().map(prepare_report_dir).transpose()?;
     let mut progress = Progress::new(arguments.format, None);
     let mut report =
@@ -221,11 +222,6 @@ fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
     report.pictures = crate::draw::servers::drawn(&report);
     show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
     Ok(report.verdict.answer())
-}
-
-/// Set when somebody wants the search to end: it tells then what it has come to.
-fn stop() -> Result<Option<Arc<AtomicBool>>, BadInput> {
-    Ok(Some(crate::interrupt::Interrupt::watch()?.flag()))
 }
 
 /// How far a search is.
@@ -280,8 +276,7 @@ mod chaos {
     use std::sync::Arc;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, ReplayReport, count, judge_by_promises, mermaid, prepare_report_dir, replay_text, to_json,
-        write_whole,
+        Lines, count, judge_by_promises, mermaid, prepare_report_dir, replay_text, to_json, write_whole,
     };
     use zk_simulator::RunOptions;
     use zk_simulator::order::Order;
@@ -473,14 +468,20 @@ mod chaos {
         };
         let options = RunOptions { log, order, ..RunOptions::default() };
         let redraws = redraws(&target, arguments)?;
+        let (whole, promise) = (arguments.trace, arguments.promise.as_deref());
         if arguments.format == ReplayFormat::Mermaid {
-            let promise = arguments.promise.as_deref();
             let (answer, diagram) = run::replay_drawn(&target, seed, promise, redraws, options)?;
             print(&mermaid(&diagram))?;
             return Ok(answer);
         }
-        let (whole, promise) = (arguments.trace, arguments.promise.as_deref());
-        replayed(&run::replay_with(&target, seed, whole, promise, redraws, options)?, arguments)
+        let report = run::replay(&target, seed, whole, promise, redraws, options)?;
+        print(&match arguments.format {
+            ReplayFormat::Human => {
+                replay_text(&report, paint(), if whole { Lines::Trace } else { arguments.lines })
+            }
+            ReplayFormat::Json | ReplayFormat::Mermaid => to_json(&report),
+        })?;
+        Ok(report.answer)
     }
 
     /// How often what follows is to be left to another chance.
@@ -521,16 +522,6 @@ mod chaos {
         })?;
         drop(progress);
         show(&report, &arguments.format.progress().of(&report), None)?;
-        Ok(report.answer)
-    }
-
-    fn replayed(report: &ReplayReport, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
-        print(&match arguments.format {
-            ReplayFormat::Human => {
-                replay_text(report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })
-            }
-            ReplayFormat::Json | ReplayFormat::Mermaid => to_json(report),
-        })?;
         Ok(report.answer)
     }
 }

@@ -120,7 +120,7 @@ pub(crate) fn compare(
 
 fn one(catalogue: &Catalogue, trial: &Arc<Trial>, effort: &Effort) -> Result<ComparedRecipe, BadInput> {
     let judged = judge_one(catalogue, trial, effort)?;
-    let suited = Target::resolve(catalogue, trial.about.name, None, &[])?.scenario;
+    let suited = Target::resolve(catalogue, trial.about.name, None)?.scenario;
     let costs = costs(trial, &suited);
     let under = |(fault, faults)| {
         let scenario = Scenario { servers: 3, faults, ..suited.clone() };
@@ -200,12 +200,8 @@ fn hand_over(run: &Run) -> Option<u64> {
     for moment in &run.timeline {
         let TimelineEvent::Observed(said) = &moment.what else { continue };
         match said {
-            Observation::Attempts { .. } => {
-                waiting.push(moment.place);
-            }
-            Observation::GivesUp { .. } => {
-                waiting.retain(|place| *place != moment.place);
-            }
+            Observation::Attempts { .. } => waiting.push(moment.place),
+            Observation::GivesUp { .. } => waiting.retain(|place| *place != moment.place),
             Observation::Released { lock } if !waiting.is_empty() => {
                 since.insert(lock.to_string(), moment.at_ns);
             }
@@ -269,7 +265,7 @@ mod tests {
         let mut stale = Vec::new();
         for (module, names) in SHOWN {
             let cost = |name: &&'static str| {
-                let target = Target::resolve(&catalogue, name, None, &[]).expect("it is a recipe");
+                let target = Target::resolve(&catalogue, name, None).expect("it is a recipe");
                 (*name, costs(&target.trial, &target.scenario))
             };
             let measured: Vec<_> = names.iter().map(cost).collect();

@@ -180,7 +180,7 @@ pub(crate) fn judge_one(
         .keeps
         .first()
         .map(|kept| check(&CheckConfig { promise: Some(kept.to_string()), ..config.clone() }));
-    let target = Target::resolve(catalogue, about.name, effort.scenario.as_deref(), &[])?.of_seeds()?;
+    let target = Target::resolve(catalogue, about.name, effort.scenario.as_deref())?.of_seeds()?;
     // Other trials have the other cores.
     let chaos = sweep(&target, &SeedRange::new(0, effort.seeds)?, 1)?;
     let found_by = match trial.found_by {

@@ -41,7 +41,7 @@ pub(crate) use no_return::Redraws;
 pub(crate) use pace::Pace;
 pub(crate) use program::is_program;
 pub(crate) use regressions::{cases, new_case, no_case, tried};
-pub(crate) use replay::{drawn, explained, replay, replay_drawn, replay_with};
+pub(crate) use replay::{drawn, explained, replay, replay_drawn};
 pub(crate) use requests::requests;
 pub(crate) use saved::Saving;
 pub(crate) use scenario_file::{read_scenario, set};

@@ -50,7 +50,7 @@ pub(crate) fn herd(
     }
     let mut targets = Vec::new();
     for trial in &trials {
-        let suited = Target::resolve(catalogue, trial.about.name, None, &[])?;
+        let suited = Target::resolve(catalogue, trial.about.name, None)?;
         // The longest runs come first, so that none of them is left alone in the end.
         for clients in contenders.iter().rev() {
             let scenario = alone(suited.scenario.clone(), *clients);

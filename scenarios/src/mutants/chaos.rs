@@ -82,8 +82,7 @@ impl Chaos {
         };
         let mut found = None;
         each_seed(&SeedRange::new(seeds.start, seeds.end)?, self.jobs, &one, &mut |run| {
-            let mut owed = run.violations.iter().filter(|violation| violation.violated_assumption.is_none());
-            if owed.any(|violation| named(violation.promise) == invariant) && run.deviations > 0 {
+            if run.owed().any(|violation| named(violation.promise) == invariant) && run.deviations > 0 {
                 found.get_or_insert(run.seed);
             }
         })?;
@@ -104,8 +103,7 @@ impl Tally {
     fn add(&mut self, run: &Run, mutant: Option<Mutant>) {
         let counts = mutant.is_none() || run.deviations > 0;
         self.acted += u64::from(run.deviations > 0);
-        let mut owed =
-            run.violations.iter().filter(|violation| violation.violated_assumption.is_none() && counts);
+        let mut owed = run.owed().filter(|_| counts);
         let first_ns = owed.clone().next().map(|violation| violation.at_ns);
         self.caught += u64::from(first_ns.is_some());
         for violation in owed.by_ref().take_while(|violation| Some(violation.at_ns) == first_ns) {

@@ -201,8 +201,7 @@ impl Subject {
             found.tested.extend(run.tested.iter().filter(|(_, tested)| **tested > 0).map(|(name, _)| *name));
             // What it breaks by itself kills nothing.
             let is_new = |name: &str| self.broken.iter().all(|broken| broken != name);
-            let owed =
-                run.violations.iter().filter(|it| it.violated_assumption.is_none() && is_new(it.promise));
+            let owed = run.owed().filter(|it| is_new(it.promise));
             found.broken.extend(owed.map(|violation| violation.promise));
             if let (true, Some(first)) = (stop, found.broken.first()) {
                 found.killed = Some(Killed { promise: first.to_string(), seed: Some(seed), steps: None });

@@ -8,7 +8,8 @@ use zk_simulator::Run;
 pub(super) struct Covered {
     quiet: u64,
     at_most: u64,
-    seen: BTreeSet<String>,
+    /// What was done with what: a case reached, a promise tested or broken.
+    seen: BTreeSet<(&'static str, String)>,
     last_new: Option<u64>,
 }
 
@@ -21,15 +22,11 @@ impl Covered {
     /// Knows what a former part of the sweep reached.
     pub(super) fn after(mut self, before: &SweepReport) -> Covered {
         let cases = before.sometimes.iter().filter(|case| case.seeds > 0);
-        self.seen.extend(cases.map(|case| reached(&case.name)));
+        self.seen.extend(cases.map(|case| ("reached", case.name.clone())));
         for result in before.all() {
-            let of = |n: u64, key: String| (n > 0).then_some(key);
-            let keys = [
-                of(result.tested, tested(&result.name)),
-                of(result.broken, broken(&result.name, false)),
-                of(result.expected, broken(&result.name, true)),
-            ];
-            self.seen.extend(keys.into_iter().flatten());
+            let times = [("tested", result.tested), ("broken", result.broken), ("expected", result.expected)];
+            let keys = times.into_iter().filter(|(_, times)| *times > 0);
+            self.seen.extend(keys.map(|(what, _)| (what, result.name.clone())));
         }
         self.last_new = before.until_covered.as_ref().and_then(|until| until.last_new);
         self
@@ -37,21 +34,19 @@ impl Covered {
 
     /// Adds a run, the first of all being that of seed `first`. Whether that is enough.
     pub(super) fn add(&mut self, first: u64, run: &Run) -> bool {
-        let cases = run.sometimes.iter().filter(|(_, times)| **times > 0).map(|(name, _)| reached(name));
-        let tests = run.tested.iter().filter(|(_, times)| **times > 0).map(|(name, _)| tested(name));
-        let breaks = run.violations.iter().map(|it| broken(it.promise, it.violated_assumption.is_some()));
+        let cases = run.sometimes.iter().map(|(name, times)| ("reached", *name, *times));
+        let tests = run.tested.iter().map(|(name, times)| ("tested", *name, *times));
+        let what = |owed| if owed { "broken" } else { "expected" };
+        let breaks = run.violations.iter().map(|it| (what(it.violated_assumption.is_none()), it.promise, 1));
+        let all = cases.chain(tests).chain(breaks).filter(|(.., times)| *times > 0);
         let before = self.seen.len();
-        self.seen.extend(cases.chain(tests).chain(breaks));
+        self.seen.extend(all.map(|(what, name, _)| (what, name.to_owned())));
         if self.seen.len() > before {
             self.last_new = Some(run.seed);
         }
-        self.is_covered(first, run.seed)
-    }
-
-    fn is_covered(&self, first: u64, last: u64) -> bool {
         let quiet = match self.last_new {
-            Some(new) => last - new,
-            None => last - first + 1,
+            Some(new) => run.seed - new,
+            None => run.seed - first + 1,
         };
         quiet >= self.quiet
     }
@@ -60,16 +55,4 @@ impl Covered {
     pub(super) fn report(&self, covered: bool) -> UntilCovered {
         UntilCovered { quiet: self.quiet, at_most: self.at_most, last_new: self.last_new, covered }
     }
-}
-
-fn reached(case: &str) -> String {
-    format!("reached {case}")
-}
-
-fn tested(promise: &str) -> String {
-    format!("tested {promise}")
-}
-
-fn broken(promise: &str, as_expected: bool) -> String {
-    format!("{} {promise}", if as_expected { "expected" } else { "broken" })
 }

@@ -115,7 +115,7 @@ fn note_broken(
     picks: &[u32],
     run: &Run,
 ) {
-    for violation in run.violations.iter().filter(|violation| violation.violated_assumption.is_none()) {
+    for violation in run.owed() {
         if broken.iter().all(|known: &BrokenOrder| known.promise != violation.promise) {
             let order: Vec<u32> = match picks {
                 [] => vec![0],

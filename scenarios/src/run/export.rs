@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zk_api::Text;
 use zk_model::{CheckConfig, Counterexample};
 use zk_simulator::script::{Script, WrittenStep};
-use zk_simulator::{Faults, GuidOrder, OneRun, Recorded, Run, RunOptions, Scenario, Schedule};
+use zk_simulator::{Faults, GuidOrder, OneRun, Run, RunOptions, Scenario};
 use zk_trials::event::ActorId;
 use zk_trials::script::{ScriptStep, late};
 use zk_trials::trial::Trial;
@@ -57,9 +57,7 @@ fn taken(trial: &Arc<Trial>, mut scenario: Scenario, promise: &str) -> Result<(S
     if let Some(replay_error) = &run.replay_error {
         return Err(format!("the simulator cannot take {replay_error}"));
     }
-    let owed =
-        |name: &str| run.violations.iter().find(|v| v.violated_assumption.is_none() && v.promise == name);
-    let Some(violation) = owed(promise) else {
+    let Some(violation) = run.owed().find(|violation| violation.promise == promise) else {
         return Err(format!("the simulator takes every step of it, and {promise} does not break there"));
     };
     let one = scenario.run.as_mut().expect("it was given one");
@@ -88,16 +86,7 @@ fn scenario(
             .map(|step| WrittenStep(with_own_guids(step, clients, example.guids_fall)))
             .collect(),
     };
-    let one = OneRun {
-        seed: 0,
-        breaks: promise.into(),
-        what: String::new(),
-        digest: String::new(),
-        build: String::new(),
-        schedule: Schedule::default(),
-        choices: Recorded::default(),
-        script: Some(script),
-    };
+    let one = OneRun { breaks: promise.into(), script: Some(script), ..OneRun::default() };
     Scenario {
         recipe: name.into(),
         about: format!("{name} breaks {promise}: a counterexample of the model, step by step."),

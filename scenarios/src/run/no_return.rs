@@ -145,10 +145,12 @@ impl Search<'_> {
 mod tests {
     use super::*;
     use crate::Catalogue;
+    use crate::run::Asked;
 
     fn target(what: &str) -> Target {
-        let alone = ["servers=1".into(), "observers=0".into()];
-        Target::resolve(&Catalogue::default(), what, None, &alone).expect("it is there")
+        let set = vec!["servers=1".into(), "observers=0".into()];
+        let asked = Asked { set, ..Asked::default() };
+        Target::asked(&Catalogue::default(), what, asked).expect("it is there")
     }
 
     fn found(target: &Target, seed: u64, promise: &str, many: u32, jobs: usize) -> NoReturn {

@@ -3,6 +3,7 @@
 use super::failed::caught;
 use super::program::is_program;
 use super::replay::why;
+use super::tally::failure;
 use super::{Target, read_scenario};
 use crate::catalogue::is_file;
 use crate::{BadInput, Catalogue};
@@ -88,17 +89,10 @@ pub(crate) fn tried(case: &Target) -> Result<Regression, BadInput> {
     let one = case.scenario.run.as_ref().expect("no other is a case");
     let options = RunOptions { trace: true, ..RunOptions::default() };
     let run = caught(one.seed, || zk_simulator::run(&case.trial, &case.scenario, one.seed, &options))?;
-    let owed = || run.violations.iter().filter(|violation| violation.violated_assumption.is_none());
-    let found = owed().find(|violation| violation.promise == one.breaks).or_else(|| owed().next());
-    let broken = found.map(|violation| Failure {
-        seed: run.seed,
-        promise: violation.promise.into(),
-        digest: run.digest,
-        virtual_ns: violation.at_ns,
-        what: violation.what.clone(),
-        replay: case.replay_command(run.seed, Some(violation.promise)),
-        cause: why(&run, violation.promise),
-        diagram: None,
+    let found = run.owed().find(|violation| violation.promise == one.breaks).or_else(|| run.owed().next());
+    let broken = found.map(|violation| {
+        let cause = why(&run, violation.promise);
+        Failure { cause, ..failure(case, &run, violation) }
     });
     let replay_error =
         run.replay_error.as_ref().map(|replay_error| format!("the simulator cannot take {replay_error}"));

@@ -13,14 +13,9 @@ use zk_reports::{
 };
 use zk_simulator::{Run, RunOptions, RunViolation};
 
-/// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
-pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
-    replay_with(target, seed, whole, None, None, RunOptions { log, ..RunOptions::default() })
-}
-
-/// The same, with other things than a trace and logs; about the break of one promise, if one is named, and from when on
-/// that was not avoided any more, if so much is to be tried.
-pub(crate) fn replay_with(
+/// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from. It is about the break of
+/// one promise, if one is named, and from when on that was not avoided any more, if so much is to be tried.
+pub(crate) fn replay(
     target: &Target,
     seed: u64,
     whole: bool,
@@ -202,8 +197,7 @@ fn facts(target: &Target, run: &Run, promise: Option<&str>) -> Vec<String> {
         facts.push(format!("The simulator cannot take {replay_error}"));
     }
     if let Some(one) = &target.scenario.run {
-        let breaks =
-            run.violations.iter().any(|v| v.violated_assumption.is_none() && v.promise == one.breaks);
+        let breaks = run.owed().any(|violation| violation.promise == one.breaks);
         let same = format!("{:016x}", run.digest) == one.digest;
         facts.push(match (breaks, same) {
             (true, true) => format!("{} breaks: the same run, to the byte", one.breaks),
@@ -225,7 +219,7 @@ mod tests {
     fn a_replay_in_which_only_an_invariant_broke_is_broken() {
         let catalogue = Catalogue::default();
         let target =
-            Target::resolve(&catalogue, catalogue.trials()[0].about.name, None, &[]).expect("it is there");
+            Target::resolve(&catalogue, catalogue.trials()[0].about.name, None).expect("it is there");
         let names = target.trial.owed().into_iter().map(|promise| (promise.name(), 1));
         let violation = RunViolation {
             promise: "no-panic",

@@ -56,17 +56,16 @@ pub(crate) fn shrink(
     };
     let faults_before = schedule.faults.len();
     let run = zk_simulator::run(&target.trial, &target.scenario, seed, &RunOptions::default());
-    let owed = || run.violations.iter().filter(|violation| violation.violated_assumption.is_none());
     let found = match promise {
-        Some(name) => owed().find(|violation| violation.promise == name),
+        Some(name) => run.owed().find(|violation| violation.promise == name),
         // What it is known for says more than what comes of that.
         None => {
             let known = target.trial.about.breaks.map(|breaks| breaks.promise);
-            owed().find(|violation| Some(violation.promise) == known).or_else(|| owed().next())
+            run.owed().find(|violation| Some(violation.promise) == known).or_else(|| run.owed().next())
         }
     };
     let Some(found) = found else {
-        let names: Vec<&str> = owed().map(|violation| violation.promise).collect();
+        let names: Vec<&str> = run.owed().map(|violation| violation.promise).collect();
         return Err(BadInput::new(match (promise, names.is_empty()) {
             (_, true) => format!(
                 "{} --seed {seed}: no promise breaks there, so there is nothing to shrink",
@@ -83,12 +82,9 @@ pub(crate) fn shrink(
     let one = OneRun {
         seed,
         breaks: found.promise.into(),
-        what: String::new(),
-        digest: String::new(),
-        build: String::new(),
         schedule,
         choices: target.scenario.run.as_ref().map(|one| one.choices.clone()).unwrap_or_default(),
-        script: None,
+        ..OneRun::default()
     };
     let scenario = Scenario { run: Some(one), faults: Faults::none(), ..target.scenario.clone() };
     let mut shrinker = Shrinker {
@@ -103,15 +99,11 @@ pub(crate) fn shrink(
     };
     let done = shrinker.shrink();
     let (mut scenario, tries) = (shrinker.best, shrinker.tries + 1);
-    let one = scenario.run.as_mut().expect("it was given one");
-    let seed = one.seed;
+    let seed = scenario.run.as_ref().expect("it was given one").seed;
     let options = RunOptions { record_choices: true, ..RunOptions::default() };
     let run = zk_simulator::run(&target.trial, &scenario, seed, &options);
     let one = scenario.run.as_mut().expect("it was given one");
-    let broken = run
-        .violations
-        .iter()
-        .find(|violation| violation.violated_assumption.is_none() && violation.promise == one.breaks);
+    let broken = run.owed().find(|violation| violation.promise == one.breaks);
     one.what = broken.expect("nothing else was kept").what.clone();
     one.digest = format!("{:016x}", run.digest);
     one.build = build();
@@ -214,9 +206,7 @@ impl Shrinker<'_> {
         self.tries += 1;
         let one = candidate.run.as_ref().expect("it is the best one's");
         let run = zk_simulator::run(self.trial, &candidate, one.seed, &RunOptions::default());
-        let broken =
-            |v: &zk_simulator::RunViolation| v.violated_assumption.is_none() && v.promise == one.breaks;
-        let kept = run.violations.iter().any(broken);
+        let kept = run.owed().any(|violation| violation.promise == one.breaks);
         if kept {
             self.best = candidate;
         }
@@ -269,22 +259,11 @@ impl Shrinker<'_> {
     }
 
     fn fewer_rounds_and_servers(&mut self) {
-        let best = self.best.clone();
-        for rounds in 1..best.rounds {
-            if self.keep_with_any_seed(&Scenario { rounds, ..self.best.clone() }) {
-                break;
-            }
-        }
-        for observers in 0..best.observers {
-            if self.keep_with_any_seed(&Scenario { observers, ..self.best.clone() }) {
-                break;
-            }
-        }
-        for servers in 1..best.servers {
-            if self.keep_with_any_seed(&Scenario { servers, ..self.best.clone() }) {
-                break;
-            }
-        }
+        let Scenario { rounds, observers, servers, .. } = self.best;
+        // The first that is kept is the smallest.
+        (1..rounds).any(|rounds| self.keep_with_any_seed(&Scenario { rounds, ..self.best.clone() }));
+        (0..observers).any(|observers| self.keep_with_any_seed(&Scenario { observers, ..self.best.clone() }));
+        (1..servers).any(|servers| self.keep_with_any_seed(&Scenario { servers, ..self.best.clone() }));
     }
 
     /// Each fault with rounder, earlier and shorter times. Every step is down, or to fewer digits, so it ends.
@@ -473,7 +452,10 @@ pub(crate) fn replay_of(file: &str, promises: &[String]) -> String {
 
 /// What there is in it, in short.
 pub(crate) fn size(scenario: &Scenario) -> String {
-    let faults = scenario.run.as_ref().map_or(0, |one| one.schedule.faults.len());
+    size_with(scenario, scenario.run.as_ref().map_or(0, |one| one.schedule.faults.len()))
+}
+
+fn size_with(scenario: &Scenario, faults: usize) -> String {
     let parts = [
         (usize::from(scenario.clients), "client"),
         (usize::from(scenario.rounds), "round"),
@@ -486,14 +468,7 @@ pub(crate) fn size(scenario: &Scenario) -> String {
 /// What came of it, for people.
 pub(crate) fn shrunk_text(shrunk: &Shrunk, target: &Target, file: &str) -> String {
     let one = shrunk.scenario.run.as_ref().expect("a shrunk scenario has one run");
-    let s = &target.scenario;
-    let before = format!(
-        "{}, {}, {}, {}",
-        plural_of(s.clients.into(), "client"),
-        plural_of(s.rounds.into(), "round"),
-        plural_of(s.machines().into(), "server"),
-        plural_of(shrunk.faults_before, "fault")
-    );
+    let before = size_with(&target.scenario, shrunk.faults_before);
     let ended = if shrunk.done { "nothing smaller breaks it" } else { "a limit came before the end" };
     format!(
         "{}: {}\n  from {before}\n  to   {}, {:.3} s\n  {} runs; {ended}\n{file} is written; it shows it again:\n{}\n",
@@ -542,7 +517,7 @@ mod tests {
         let effort = Effort { tries: 20_000, time_limit: Duration::from_secs(3600), stop: Arc::default() };
         let mut faults_left = 0;
         for (variant, seed) in [("lock/no-recheck", 0), ("barrier/no-recheck", 5), ("queue/lost-delete", 0)] {
-            let target = Target::resolve(&catalogue, variant, None, &[]).expect(variant);
+            let target = Target::resolve(&catalogue, variant, None).expect(variant);
             let shrunk = shrink(&target, seed, None, effort.clone(), &mut |_, _| ()).expect(variant);
             assert!(shrunk.done, "{variant}");
             let one = shrunk.scenario.run.clone().expect("one run");

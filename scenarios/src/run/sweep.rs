@@ -28,6 +28,7 @@ pub(crate) fn default_jobs() -> usize {
 }
 
 /// How to sweep.
+#[derive(Default)]
 pub(crate) struct How {
     /// Seeds at a time.
     pub(crate) jobs: usize,
@@ -37,13 +38,6 @@ pub(crate) struct How {
     pub(crate) until_covered: Option<u64>,
     /// What a former sweep, which was interrupted, has come to: this one goes on behind it.
     pub(crate) before: Option<SweepReport>,
-}
-
-impl How {
-    /// All seeds from the first, on so many threads.
-    pub(crate) fn with_jobs(jobs: usize) -> How {
-        How { jobs, log: false, until_covered: None, before: None }
-    }
 }
 
 /// How far a sweep is.
@@ -64,7 +58,7 @@ impl SoFar<'_> {
 
 /// Runs a target under every seed.
 pub(crate) fn sweep(target: &Target, seeds: &SeedRange, jobs: usize) -> Result<SweepReport, BadInput> {
-    sweep_with(target, seeds, &How::with_jobs(jobs), &mut |_| ControlFlow::Continue(()))
+    sweep_with(target, seeds, &How { jobs, ..How::default() }, &mut |_| ControlFlow::Continue(()))
 }
 
 /// The same; `each` learns after each seed how far it is, and may end it there.

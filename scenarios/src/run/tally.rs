@@ -67,8 +67,7 @@ impl Tally {
                 self.violation(failure(target, run, violation), violation);
             }
         }
-        self.broken_seeds +=
-            u64::from(run.violations.iter().any(|violation| violation.violated_assumption.is_none()));
+        self.broken_seeds += u64::from(run.owed().next().is_some());
     }
 
     fn violation(&mut self, failure: Failure, violation: &RunViolation) {
@@ -91,16 +90,11 @@ impl Tally {
     /// Notes that a seed was run twice, and how the second run differed.
     pub(super) fn compared(&mut self, target: &Target, run: &Run, difference: Option<String>) {
         self.twice += 1;
-        let entry = self.entry(DETERMINISM);
-        entry.tested += 1;
+        self.entry(DETERMINISM).tested += 1;
         if let Some(what) = difference {
-            entry.broken += 1;
-            let broken = entry.broken;
             let at_ns = run.virtual_ns;
             let violation = RunViolation { promise: DETERMINISM, at_ns, what, violated_assumption: None };
-            if broken <= SweepReport::KEPT as u64 {
-                self.failures.push(failure(target, run, &violation));
-            }
+            self.violation(failure(target, run, &violation), &violation);
         }
     }
 
@@ -210,7 +204,7 @@ fn result(name: String, about: &str, entry: Entry) -> PromiseResult {
     }
 }
 
-fn failure(target: &Target, run: &Run, violation: &RunViolation) -> Failure {
+pub(super) fn failure(target: &Target, run: &Run, violation: &RunViolation) -> Failure {
     // What two runs show, one does not.
     let promise = Some(violation.promise).filter(|promise| *promise != DETERMINISM);
     Failure {

@@ -9,18 +9,12 @@ use zk_trials::trial::Trial;
 
 /// What is to be run, and how it was asked for.
 pub(crate) struct Target {
-    /// As it was asked for.
+    /// What the command line said of it, and so how to ask again; nothing if the library was asked.
     pub(crate) what: String,
     pub(crate) trial: Arc<Trial>,
     /// Its `recipe` names the trial.
     pub(crate) scenario: Scenario,
-    asked: How,
-}
-
-/// How it was asked for, and so how to ask again.
-enum How {
-    Command(Asked),
-    Library,
+    asked: Option<Asked>,
 }
 
 /// What a command line says beside WHAT.
@@ -35,15 +29,9 @@ pub(crate) struct Asked {
 }
 
 impl Target {
-    /// From WHAT, the file whose scenario a recipe is run in, and other values for the scenario's keys.
-    pub(crate) fn resolve(
-        catalogue: &Catalogue,
-        what: &str,
-        file: Option<&str>,
-        set: &[String],
-    ) -> Result<Target, BadInput> {
-        let asked = Asked { file: file.map(String::from), set: set.to_vec(), promises: Vec::new() };
-        Target::asked(catalogue, what, asked)
+    /// From WHAT, and the file whose scenario a recipe is run in.
+    pub(crate) fn resolve(catalogue: &Catalogue, what: &str, file: Option<&str>) -> Result<Target, BadInput> {
+        Target::asked(catalogue, what, Asked { file: file.map(String::from), ..Asked::default() })
     }
 
     /// From a command line.
@@ -74,7 +62,7 @@ impl Target {
             trial =
                 find(&scenario.recipe).map_err(|error| if is_file(what) { in_file(error) } else { error })?;
         }
-        Ok(Target { what: what.into(), trial, scenario, asked: How::Command(asked) })
+        Ok(Target { what: what.into(), trial, scenario, asked: Some(asked) })
     }
 
     /// From a scenario that somebody made.
@@ -82,29 +70,23 @@ impl Target {
         scenario.validate().map_err(BadInput::new)?;
         let trial = find(catalogue, &scenario.recipe, &[])?;
         let what = scenario.recipe.clone();
-        Ok(Target { what, trial, scenario: scenario.clone(), asked: How::Library })
+        Ok(Target { what, trial, scenario: scenario.clone(), asked: None })
     }
 
     /// One run of its trial, from a file.
     pub(crate) fn case(&self, file: String, scenario: Scenario) -> Target {
-        let asked = How::Command(Asked { promises: self.promises().into(), ..Asked::default() });
+        let asked = Some(Asked { promises: self.promises().into(), ..Asked::default() });
         Target { what: file, trial: self.trial.clone(), scenario, asked }
     }
 
     /// What is owed of a program, as it was asked for.
     pub(crate) fn promises(&self) -> &[String] {
-        match &self.asked {
-            How::Command(asked) => &asked.promises,
-            How::Library => &[],
-        }
+        self.asked.as_ref().map_or(&[], |asked| &asked.promises)
     }
 
     /// The file whose scenario a recipe is run in.
     pub(crate) fn file(&self) -> Option<&str> {
-        match &self.asked {
-            How::Command(asked) => asked.file.as_deref(),
-            How::Library => None,
-        }
+        self.asked.as_ref()?.file.as_deref()
     }
 
     /// Which run is meant: the seed that was typed, or that of the file's one run.
@@ -133,14 +115,14 @@ impl Target {
     pub(crate) fn replay_command(&self, seed: u64, promise: Option<&str>) -> String {
         let words = self.words(&crate::catalogue::program(), "replay", seed);
         match (&self.asked, promise) {
-            (How::Command(_), Some(promise)) => format!("{words} --promise {}", shell_word(promise)),
-            (How::Library, _) | (_, None) => words,
+            (Some(_), Some(promise)) => format!("{words} --promise {}", shell_word(promise)),
+            (None, _) | (_, None) => words,
         }
     }
 
     /// What does something with a seed.
     pub(crate) fn words(&self, program: &str, command: &str, seed: u64) -> String {
-        let How::Command(Asked { file, set, promises }) = &self.asked else {
+        let Some(Asked { file, set, promises }) = &self.asked else {
             return format!("Catalogue::{command}(&scenario, {seed})");
         };
         let mut words = vec![command.into(), self.what.clone()];
@@ -160,11 +142,11 @@ impl Target {
         let default = Scenario { recipe: s.recipe.clone(), ..Scenario::default() };
         let (name, about) = match &self.asked {
             // What the default one is for would not be true of it.
-            How::Library if *s != default && s.about == default.about => ("a scenario of one's own", ""),
-            How::Library if *s != default => ("a scenario of one's own", s.about.as_str()),
-            How::Command(_) if is_file(&self.what) => (self.what.as_str(), s.about.as_str()),
-            How::Command(Asked { file: Some(file), .. }) => (file.as_str(), s.about.as_str()),
-            How::Library | How::Command(_) => ("the default scenario", s.about.as_str()),
+            None if *s != default && s.about == default.about => ("a scenario of one's own", ""),
+            None if *s != default => ("a scenario of one's own", s.about.as_str()),
+            Some(_) if is_file(&self.what) => (self.what.as_str(), s.about.as_str()),
+            Some(Asked { file: Some(file), .. }) => (file.as_str(), s.about.as_str()),
+            None | Some(_) => ("the default scenario", s.about.as_str()),
         };
         let about: Vec<&str> = about.split_whitespace().collect();
         let mut first = match about.is_empty() {
@@ -173,22 +155,25 @@ impl Target {
         };
         let own: Vec<String> =
             self.trial.scenario.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        if matches!(self.asked, How::Command(_)) && !is_file(&self.what) && !own.is_empty() {
+        if self.asked.is_some() && !is_file(&self.what) && !own.is_empty() {
             first.push_str(&format!(" What it is made for: {}.", own.join(", ")));
         }
-        if let How::Command(Asked { set, .. }) = &self.asked
+        if let Some(Asked { set, .. }) = &self.asked
             && !set.is_empty()
         {
             first.push_str(&format!(" With {}.", set.join(", ")));
         }
-        let plural = |n: u16, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
         let size = format!(
             "{} × {}, {}{}, session timeout {} ms, work {}–{} ms, latency {}–{} ms",
-            plural(s.clients, "client"),
-            plural(s.rounds.into(), "round"),
+            plural_of(s.clients.into(), "client"),
+            plural_of(s.rounds.into(), "round"),
             match s.observers {
-                0 => plural(s.servers.into(), "server"),
-                n => format!("{} and {}", plural(s.servers.into(), "server"), plural(n.into(), "observer")),
+                0 => plural_of(s.servers.into(), "server"),
+                n => format!(
+                    "{} and {}",
+                    plural_of(s.servers.into(), "server"),
+                    plural_of(n.into(), "observer")
+                ),
             },
             match s.sync {
                 SyncRule::AsShipped => "",
@@ -271,8 +256,8 @@ mod tests {
     fn the_replay_command_has_everything_that_makes_the_run() {
         let catalogue = Catalogue::default();
         let name = catalogue.trials()[0].about.name;
-        let set = ["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
-        let command = Target::resolve(&catalogue, name, None, &set)
+        let set = vec!["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
+        let command = Target::asked(&catalogue, name, Asked { set, ..Asked::default() })
             .expect("it is there")
             .replay_command(41, Some("exclusion"));
         let expected = format!(

@@ -118,6 +118,13 @@ pub struct Run {
     pub choices: BTreeMap<(String, u64, u64), u64>,
 }
 
+impl Run {
+    /// What was broken although no assumption of it was violated, in order of time.
+    pub fn owed(&self) -> impl Iterator<Item = &RunViolation> + Clone {
+        self.violations.iter().filter(|violation| violation.violated_assumption.is_none())
+    }
+}
+
 /// A promise or invariant that was broken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunViolation {

@@ -83,7 +83,7 @@ pub enum SyncRule {
 }
 
 /// One run: its faults are given, and not drawn within the limits of [`Faults`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OneRun {
     /// What is not given is drawn from this seed.

@@ -10,7 +10,7 @@ use zk_trials::promise::Assumption;
 
 fn target() -> Target {
     let catalogue = Catalogue::default();
-    Target::resolve(&catalogue, catalogue.trials()[0].about.name, None, &[]).expect("it is there")
+    Target::resolve(&catalogue, catalogue.trials()[0].about.name, None).expect("it is there")
 }
 
 /// The first promise of the target.
@@ -58,7 +58,7 @@ fn broken(seed: u64, violated_assumption: Option<Assumption>) -> Run {
 fn swept(seeds: u64, jobs: usize, one: One<'_>) -> SweepReport {
     let seeds = SeedRange::new(0, seeds).expect("there are some");
     let mut each = |_: &SoFar<'_>| ControlFlow::Continue(());
-    sweep_over(&target(), &seeds, &How::with_jobs(jobs), one, &mut each).expect("nothing panics")
+    sweep_over(&target(), &seeds, &How { jobs, ..How::default() }, one, &mut each).expect("nothing panics")
 }
 
 /// However its lines are broken.
@@ -178,7 +178,7 @@ fn a_panic_of_the_simulator_names_its_seed() {
     let seeds = SeedRange::new(0, 30).expect("there are some");
     let one = |seed: u64, _: bool| if seed == 5 { panic!("no such queue") } else { good(seed) };
     let mut each = |_: &SoFar<'_>| ControlFlow::Continue(());
-    let swept = sweep_over(&target(), &seeds, &How::with_jobs(3), &one, &mut each);
+    let swept = sweep_over(&target(), &seeds, &How { jobs: 3, ..How::default() }, &one, &mut each);
     let error = swept.expect_err("it panics").to_string();
     assert!(error.contains("seed 5: the simulator itself has failed: no such queue"), "{error}");
 }
@@ -253,7 +253,7 @@ fn a_sweep_until_covered_ends_at_the_same_seed_with_any_number_of_jobs_and_after
     };
     let seeds = SeedRange::new(0, 1000).expect("there are some");
     let until = |quiet, jobs| {
-        let how = How { until_covered: Some(quiet), ..How::with_jobs(jobs) };
+        let how = How { jobs, until_covered: Some(quiet), ..How::default() };
         let mut each = |_: &SoFar<'_>| ControlFlow::Continue(());
         let report = sweep_over(&target(), &seeds, &how, &one, &mut each).expect("nothing panics");
         SweepReport { wall_seconds: None, ..report }
