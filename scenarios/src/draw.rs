@@ -64,13 +64,16 @@ impl Drawing {
         self.diagram.points.push(point);
     }
 
-    /// Something begins to last, unless it lasts already.
-    pub(crate) fn begin(&mut self, at: u64, lane: usize, kind: BarKind, name: &str, label: String) {
-        self.begin_of(at, (lane, 0), kind, name, label);
-    }
-
     /// The same of a thread.
-    fn begin_of(&mut self, at: u64, (lane, thread): (usize, u8), kind: BarKind, name: &str, label: String) {
+    /// Begins a bar of a lane and a thread, unless it has begun.
+    pub(crate) fn begin(
+        &mut self,
+        at: u64,
+        (lane, thread): (usize, u8),
+        kind: BarKind,
+        name: &str,
+        label: String,
+    ) {
         let key = (lane, kind, thread, name.to_string());
         if self.open.contains_key(&key) {
             return;
@@ -80,13 +83,9 @@ impl Drawing {
         self.diagram.bars.push(Bar { lane, from: at, until: None, kind, label, paths });
     }
 
-    /// It is over.
-    pub(crate) fn end(&mut self, at: u64, lane: usize, kind: BarKind, name: &str) {
-        self.end_of(at, (lane, 0), kind, name);
-    }
-
     /// The same of a thread.
-    fn end_of(&mut self, at: u64, (lane, thread): (usize, u8), kind: BarKind, name: &str) {
+    /// Ends it.
+    fn end(&mut self, at: u64, (lane, thread): (usize, u8), kind: BarKind, name: &str) {
         if let Some(bar) = self.open.remove(&(lane, kind, thread, name.to_string())) {
             self.diagram.bars[bar].until = Some(at);
         }
@@ -96,7 +95,7 @@ impl Drawing {
     pub(crate) fn end_all(&mut self, at: u64, lane: usize, kinds: &[BarKind]) {
         let over: Vec<_> =
             self.open.keys().filter(|(on, kind, ..)| *on == lane && kinds.contains(kind)).cloned().collect();
-        over.iter().for_each(|(lane, kind, thread, name)| self.end_of(at, (*lane, *thread), *kind, name));
+        over.iter().for_each(|(lane, kind, thread, name)| self.end(at, (*lane, *thread), *kind, name));
     }
 
     /// What a promise sees.
@@ -116,20 +115,20 @@ impl Drawing {
         match what {
             Observation::Granted { lock, .. } | Observation::Shares { lock, .. } => {
                 let label = format!("{actor} believes that it holds {lock}");
-                self.begin_of(at, of, BarKind::Holds, lock, label);
+                self.begin(at, of, BarKind::Holds, lock, label);
             }
             Observation::Released { lock } | Observation::GivesUp { lock, .. } => {
-                self.end_of(at, of, BarKind::Holds, lock);
+                self.end(at, of, BarKind::Holds, lock);
             }
             Observation::Enters { lock } => {
                 let label = format!("{actor} is in the critical section of {lock}");
-                self.begin_of(at, of, BarKind::Critical, lock, label);
+                self.begin(at, of, BarKind::Critical, lock, label);
             }
-            Observation::Leaves { lock } => self.end_of(at, of, BarKind::Critical, lock),
+            Observation::Leaves { lock } => self.end(at, of, BarKind::Critical, lock),
             Observation::Begins { what, about, .. } => {
-                self.begin_of(at, of, BarKind::Critical, about, format!("{actor} {what} {about}"));
+                self.begin(at, of, BarKind::Critical, about, format!("{actor} {what} {about}"));
             }
-            Observation::Ends { about, .. } => self.end_of(at, of, BarKind::Critical, about),
+            Observation::Ends { about, .. } => self.end(at, of, BarKind::Critical, about),
             Observation::Attempts { .. } | Observation::Notes { .. } => {}
         }
     }
@@ -142,20 +141,20 @@ impl Drawing {
                 let Some(lane) = lane(self, actor) else { return };
                 self.end_all(at, lane, &[BarKind::Down]);
                 let label = format!("session {session} of {actor}");
-                self.begin(at, lane, BarKind::Session, &session.to_string(), label);
+                self.begin(at, (lane, 0), BarKind::Session, &session.to_string(), label);
             }
             GroundTruth::SessionClosed { session, actor, .. } => {
                 let Some(lane) = lane(self, actor) else { return };
-                self.end(at, lane, BarKind::Session, &session.to_string());
+                self.end(at, (lane, 0), BarKind::Session, &session.to_string());
             }
             GroundTruth::Crashed { actor } => {
                 let Some(lane) = lane(self, actor) else { return };
                 self.end_all(at, lane, &[BarKind::Holds, BarKind::Critical, BarKind::Pause]);
-                self.begin(at, lane, BarKind::Down, "", format!("{actor} has crashed"));
+                self.begin(at, (lane, 0), BarKind::Down, "", format!("{actor} has crashed"));
             }
             GroundTruth::Paused { actor } => {
                 let Some(lane) = lane(self, actor) else { return };
-                self.begin(at, lane, BarKind::Pause, "", format!("{actor} is paused"));
+                self.begin(at, (lane, 0), BarKind::Pause, "", format!("{actor} is paused"));
             }
             GroundTruth::Resumed { actor } => {
                 let Some(lane) = lane(self, actor) else { return };

@@ -1,6 +1,6 @@
 //! A run of the simulator as a diagram.
 
-use super::{Drawing, paths_of};
+use super::Drawing;
 use crate::run::lines;
 use crate::story::words::{answered, asked};
 use crate::story::{Line, Told};
@@ -82,27 +82,27 @@ fn happens(drawing: &mut Drawing, moment: &Moment, leader: &mut Option<usize>) {
         Place::Client(actor) => drawing.client(actor.process),
         Place::Simulation => None,
     };
-    match (&moment.what, here, moment.place) {
-        (TimelineEvent::Is(truth), _, _) => drawing.event(at, &Event::Is(truth.clone())),
-        (TimelineEvent::Observed(what), _, Place::Client(actor)) => {
-            drawing.event(at, &Event::Observed { actor, what: what.clone() });
-        }
-        (TimelineEvent::Down, Some(lane), _) => {
+    if let Some(event) = event_of(moment) {
+        drawing.event(at, &event);
+    }
+    match (&moment.what, here) {
+        (TimelineEvent::Down, Some(lane)) => {
             drawing.end_all(at, lane, &[BarKind::Leads, BarKind::Pause]);
-            drawing.begin(at, lane, BarKind::Down, "", format!("s{lane} is down"));
+            drawing.begin(at, (lane, 0), BarKind::Down, "", format!("s{lane} is down"));
         }
-        (TimelineEvent::Started { .. }, Some(lane), _) => drawing.end_all(at, lane, &[BarKind::Down]),
-        (TimelineEvent::Leads { epoch, .. }, Some(lane), _) => {
+        (TimelineEvent::Started { .. }, Some(lane)) => drawing.end_all(at, lane, &[BarKind::Down]),
+        (TimelineEvent::Leads { epoch, .. }, Some(lane)) => {
             *leader = Some(lane);
-            drawing.begin(at, lane, BarKind::Leads, "", format!("s{lane} leads epoch {epoch}"));
+            drawing.begin(at, (lane, 0), BarKind::Leads, "", format!("s{lane} leads epoch {epoch}"));
         }
-        (TimelineEvent::Serves { serves: false }, Some(lane), _) => {
+        (TimelineEvent::Serves { serves: false }, Some(lane)) => {
             drawing.end_all(at, lane, &[BarKind::Leads]);
         }
-        (TimelineEvent::Fault(fault), _, _) => strikes(drawing, at, fault, *leader),
-        (TimelineEvent::Heal, _, _) => heals(drawing, at),
+        (TimelineEvent::Fault(fault), _) => strikes(drawing, at, fault, *leader),
+        (TimelineEvent::Heal, _) => heals(drawing, at),
         (
-            TimelineEvent::Observed(_)
+            TimelineEvent::Is(_)
+            | TimelineEvent::Observed(_)
             | TimelineEvent::Down
             | TimelineEvent::Started { .. }
             | TimelineEvent::Leads { .. }
@@ -111,7 +111,6 @@ fn happens(drawing: &mut Drawing, moment: &Moment, leader: &mut Option<usize>) {
             | TimelineEvent::Prints { .. }
             | TimelineEvent::State(_)
             | TimelineEvent::Broken { .. },
-            _,
             _,
         ) => {}
     }
@@ -285,13 +284,13 @@ fn to_peer(message: &ToPeer) -> Option<&'static str> {
     })
 }
 
-/// The znodes that a moment is about.
-pub(crate) fn paths_of_moment(moment: &Moment) -> Vec<String> {
+/// What promises are told of a moment.
+pub(crate) fn event_of(moment: &Moment) -> Option<Event> {
     match (&moment.what, moment.place) {
-        (TimelineEvent::Is(truth), _) => paths_of(&Event::Is(truth.clone())),
+        (TimelineEvent::Is(truth), _) => Some(Event::Is(truth.clone())),
         (TimelineEvent::Observed(what), Place::Client(actor)) => {
-            paths_of(&Event::Observed { actor, what: what.clone() })
+            Some(Event::Observed { actor, what: what.clone() })
         }
-        _ => Vec::new(),
+        _ => None,
     }
 }

@@ -3,7 +3,8 @@
 mod calls;
 mod faults;
 
-use crate::draw::simulation::paths_of_moment;
+use crate::draw::paths_of;
+use crate::draw::simulation::event_of;
 use crate::story::{Deed, Line, Told};
 use calls::{Calls, calls};
 use std::collections::BTreeMap;
@@ -102,8 +103,8 @@ struct Teller {
 }
 
 impl Teller {
-    fn add(&mut self, at: u64, who: impl ToString, mark: Mark, what: impl Into<String>) {
-        let (who, what, paths) = (who.to_string(), what.into(), self.about.clone());
+    fn add(&mut self, at: u64, who: impl ToString, mark: Mark, what: String) {
+        let (who, paths) = (who.to_string(), self.about.clone());
         let deeds = std::mem::take(&mut self.deeds);
         self.lines.push(Line { at, who, mark, what, paths, deeds, told: Told::Everywhere });
     }
@@ -119,63 +120,43 @@ impl Teller {
     /// `later` is what follows.
     fn moment(&mut self, moment: &Happened, later: &[Happened]) {
         let at_ns = moment.at_ns;
-        self.about = paths_of_moment(moment);
-        let event = match (&moment.what, moment.place) {
-            (TimelineEvent::Is(truth), _) => Some(Event::Is(truth.clone())),
-            (TimelineEvent::Observed(what), Place::Client(actor)) => {
-                Some(Event::Observed { actor, what: what.clone() })
-            }
-            _ => None,
-        };
+        let event = event_of(moment);
+        self.about = event.as_ref().map(paths_of).unwrap_or_default();
         self.deeds = event.map(Deed::Event).into_iter().collect();
         let here = match moment.place {
             Place::Simulation => NOBODY.to_string(),
             Place::Server(id) => format!("s{id}"),
             Place::Client(actor) => actor.to_string(),
         };
-        match &moment.what {
-            TimelineEvent::Started { zxid } => {
-                self.add(at_ns, here, Mark::Event, format!("starts, with a state up to {zxid}"));
-            }
+        let what = match &moment.what {
+            TimelineEvent::Started { zxid } => format!("starts, with a state up to {zxid}"),
             TimelineEvent::Leads { epoch, last } => {
-                self.add(
-                    at_ns,
-                    here,
-                    Mark::Event,
-                    format!("leads epoch {epoch}, with a history up to {last}"),
-                );
+                format!("leads epoch {epoch}, with a history up to {last}")
             }
-            TimelineEvent::Restored { zxid } => {
-                self.add(at_ns, here, Mark::Event, format!("takes over its leader's state up to {zxid}"));
-            }
-            TimelineEvent::Serves { serves: true } => self.add(at_ns, here, Mark::Event, "serves"),
-            TimelineEvent::Serves { serves: false } => {
-                self.add(at_ns, here, Mark::Event, "has no leader, and sends its clients away");
-            }
-            TimelineEvent::Down => self.add(at_ns, here, Mark::Event, "is down"),
+            TimelineEvent::Restored { zxid } => format!("takes over its leader's state up to {zxid}"),
+            TimelineEvent::Serves { serves: true } => "serves".into(),
+            TimelineEvent::Serves { serves: false } => "has no leader, and sends its clients away".into(),
+            TimelineEvent::Down => "is down".into(),
             TimelineEvent::State(state) => {
                 // Whoever has no session that anybody was told of sets the znodes up.
                 let is_told = matches!(moment.place, Place::Client(me) if self.has_session(me));
-                if let Some(what) = said_of_state(*state).filter(|_| is_told) {
-                    self.add(at_ns, here, Mark::Event, what);
-                }
+                let Some(what) = said_of_state(*state).filter(|_| is_told) else { return };
+                what.into()
             }
-            TimelineEvent::Observed(observation) => {
-                self.add(at_ns, here, Mark::Event, observation.to_string())
-            }
-            TimelineEvent::Prints { line } => self.add(at_ns, here, Mark::Event, format!("prints: {line}")),
+            TimelineEvent::Observed(observation) => observation.to_string(),
+            TimelineEvent::Prints { line } => format!("prints: {line}"),
             TimelineEvent::Is(truth) => {
-                if let Some((who, what)) = self.truth(truth, at_ns, later) {
-                    self.add(at_ns, who, Mark::Event, what);
-                }
+                let Some((who, what)) = self.truth(truth, at_ns, later) else { return };
+                return self.add(at_ns, who, Mark::Event, what);
             }
-            TimelineEvent::Fault(fault) => self.add(at_ns, here, Mark::Fault, faults::sentence(fault)),
-            TimelineEvent::Heal => {
-                self.add(at_ns, here, Mark::Event, "faults are over, and everything heals")
+            TimelineEvent::Fault(fault) => {
+                return self.add(at_ns, here, Mark::Fault, faults::sentence(fault));
             }
+            TimelineEvent::Heal => "faults are over, and everything heals".into(),
             // It is among the violations, with more words.
-            TimelineEvent::Broken { .. } => {}
-        }
+            TimelineEvent::Broken { .. } => return,
+        };
+        self.add(at_ns, here, Mark::Event, what);
     }
 
     /// Who, and what; `None` for what needs no line.

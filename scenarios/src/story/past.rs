@@ -279,21 +279,17 @@ impl<'a> Past<'a> {
     fn strikes(&self, line: usize, process: u16) -> Option<usize> {
         let what = &self.lines[line].what;
         let behind = |at: &usize| *at > line;
-        let truth = |wanted: fn(&GroundTruth) -> Option<ActorId>| {
-            let mut truths = self.truths().filter(|(at, _)| behind(at));
-            truths.find(|(_, truth)| wanted(truth).is_some_and(|actor| actor.process == process))
-        };
+        let is_its = |actor: &ActorId| actor.process == process;
+        let mut truths = self.truths().filter(|(at, _)| behind(at));
         if what.contains("crash") {
-            let crash = |truth: &GroundTruth| {
-                if let GroundTruth::Crashed { actor } = truth { Some(*actor) } else { None }
-            };
-            return truth(crash).map(|(at, _)| at);
+            let is_crash =
+                |truth: &GroundTruth| matches!(truth, GroundTruth::Crashed { actor } if is_its(actor));
+            return truths.find(|(_, truth)| is_crash(truth)).map(|(at, _)| at);
         }
         if what.contains("paused") {
-            let pause = |truth: &GroundTruth| {
-                if let GroundTruth::Paused { actor } = truth { Some(*actor) } else { None }
-            };
-            return truth(pause).map(|(at, _)| at);
+            let is_pause =
+                |truth: &GroundTruth| matches!(truth, GroundTruth::Paused { actor } if is_its(actor));
+            return truths.find(|(_, truth)| is_pause(truth)).map(|(at, _)| at);
         }
         if let Some((_, kind)) = what.split_once(" at its next ") {
             let kind = kind.split([':', ',']).next().unwrap_or_default();

@@ -64,10 +64,13 @@ pub(super) fn sentence(fault: &Fault) -> String {
         Fault::Stranger { client, server } => {
             format!("somebody asks s{server} for the session of p{client} without its password")
         }
-        Fault::AdminDelete { client, when } => admin(*client, *when, "deletes the newest ephemeral znode of"),
+        Fault::AdminDelete { client, when } => {
+            let when = moment(*when);
+            format!("an administrator deletes the newest ephemeral znode of p{client}{when}")
+        }
         Fault::AdminWrite { client, when, data } => {
-            let doing = format!("writes \"{data}\" to the newest ephemeral znode of");
-            admin(*client, *when, &doing)
+            let when = moment(*when);
+            format!("an administrator writes \"{data}\" to the newest ephemeral znode of p{client}{when}")
         }
     }
 }
@@ -90,24 +93,19 @@ fn disk(fault: &Fault) -> String {
     }
 }
 
-fn admin(client: u16, when: When, doing: &str) -> String {
-    let what = format!("an administrator {doing} p{client}");
+/// What it waits for, if it does not strike at once.
+fn moment(when: When) -> String {
     match when {
-        When::Now => what,
-        When::NextRequest(kind) => format!("{what} at its next {}", request(kind)),
-        When::NextGrant => format!("{what} as it is granted something next"),
-        When::NextWork => format!("{what} as it works next while it holds something"),
+        When::Now => String::new(),
+        When::NextRequest(kind) => format!(" at its next {}", request(kind)),
+        When::NextGrant => " as it is granted something next".into(),
+        When::NextWork => " as it works next while it holds something".into(),
     }
 }
 
 /// `now` if it strikes at once, or `later` and what it waits for.
 fn strikes(when: When, now: &str, later: &str) -> String {
-    match when {
-        When::Now => now.into(),
-        When::NextRequest(kind) => format!("will {later} at its next {}", request(kind)),
-        When::NextGrant => format!("will {later} as it is granted something next"),
-        When::NextWork => format!("will {later} as it works next while it holds something"),
-    }
+    if when == When::Now { now.into() } else { format!("will {later}{}", moment(when)) }
 }
 
 fn lost(what: Loss) -> String {

@@ -156,12 +156,8 @@ impl Search<'_> {
         let last = self.past.calls(process).next_back();
         if let Some((line, call)) = last.filter(|(_, call)| call.heard.is_none() && !call.is_open) {
             self.follow(line, 0);
-            self.why.push(format!(
-                "The last request of {}, at {}: {}.",
-                self.past.name(process),
-                self.at(line),
-                self.told(line, call)
-            ));
+            let (name, at, told) = (self.past.name(process), self.at(line), self.told(line, call));
+            self.why.push(format!("The last request of {name}, at {at}: {told}."));
         }
         if let Some((line, error)) = self.past.traceback(process) {
             self.pick(line, 0);
