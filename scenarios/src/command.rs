@@ -141,7 +141,7 @@ fn run(catalogue: &Catalogue, command: Command) -> Result<Answer, BadInput> {
         #[cfg(feature = "serve")]
         Command::Serve(arguments) => crate::serve::serve(&arguments),
         #[cfg(all(feature = "serve", feature = "live"))]
-        Command::Drive(arguments) => crate::drive::drive(&arguments),
+        Command::Drive(arguments) => crate::drive::drive(arguments),
         #[cfg(feature = "conform")]
         Command::Conform(arguments) => crate::conform::conform(&arguments),
     }

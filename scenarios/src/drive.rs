@@ -24,6 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tally::Tally;
+use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use zk_reports::{count, prepare_report_dir};
 use zk_simulator::{Faults, Scenario};
@@ -101,11 +102,8 @@ pub(crate) struct DriveArguments {
 
 /// What all seeds have in common.
 struct Plan {
-    program: String,
-    promises: Vec<String>,
+    arguments: DriveArguments,
     scenario: Scenario,
-    time_limit: Duration,
-    again: u32,
     interrupt: Interrupt,
 }
 
@@ -130,7 +128,7 @@ fn scenario() -> Scenario {
 }
 
 impl DriveArguments {
-    fn plan(&self) -> Result<Plan, BadInput> {
+    fn plan(self) -> Result<Plan, BadInput> {
         let mut scenario = self.scenario.as_deref().map_or_else(|| Ok(scenario()), read_scenario)?;
         for assignment in &self.set {
             scenario = scenario_file::set(&scenario, assignment)?;
@@ -141,14 +139,7 @@ impl DriveArguments {
         scenario.observers = 0;
         scenario.validate().map_err(BadInput::new)?;
         observe::owed(&self.promises)?;
-        Ok(Plan {
-            program: self.program.clone(),
-            promises: self.promises.clone(),
-            scenario,
-            time_limit: self.time_limit,
-            again: self.again,
-            interrupt: Interrupt::watch()?,
-        })
+        Ok(Plan { arguments: self, scenario, interrupt: Interrupt::watch()? })
     }
 
     /// What tries a seed once more.
@@ -172,14 +163,12 @@ impl DriveArguments {
 }
 
 /// Runs the programs under every seed, and writes what came of it.
-pub(crate) fn drive(arguments: &DriveArguments) -> Result<Answer, BadInput> {
+pub(crate) fn drive(arguments: DriveArguments) -> Result<Answer, BadInput> {
     let plan = Arc::new(arguments.plan()?);
+    let arguments = &plan.arguments;
     arguments.report.as_deref().map(prepare_report_dir).transpose()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
-    let report = runtime.block_on(all(arguments, &plan))?;
+    let runtime = Runtime::new().map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
+    let report = runtime.block_on(all(&plan))?;
     show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
     Ok(report.answer)
 }
@@ -191,7 +180,8 @@ struct Tried {
     again: Vec<SeedRun>,
 }
 
-async fn all(arguments: &DriveArguments, plan: &Arc<Plan>) -> Result<zk_reports::DriveReport, BadInput> {
+async fn all(plan: &Arc<Plan>) -> Result<zk_reports::DriveReport, BadInput> {
+    let arguments = &plan.arguments;
     let (began, total) = (Instant::now(), arguments.seeds.count());
     let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
     let mut progress = Progress::new(arguments.format, Some(total));
@@ -221,7 +211,8 @@ async fn all(arguments: &DriveArguments, plan: &Arc<Plan>) -> Result<zk_reports:
 async fn tried(plan: Arc<Plan>, seed: u64) -> Result<Tried, BadInput> {
     let first = seed::run(&plan, seed).await?;
     let mut again = Vec::new();
-    while first.is_broken() && again.len() < plan.again as usize && plan.interrupt.seen().is_none() {
+    while first.is_broken() && again.len() < plan.arguments.again as usize && plan.interrupt.seen().is_none()
+    {
         again.push(seed::run(&plan, seed).await?);
     }
     Ok(Tried { seed, first, again })

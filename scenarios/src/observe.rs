@@ -98,7 +98,7 @@ impl Judge {
     /// Called where tasks can be started.
     pub(crate) fn new(owed: Owed, work: Option<[Duration; 2]>) -> Judge {
         Judge(Arc::new(Court {
-            monitor: Monitor::told_of_ends(owed.promises()),
+            monitor: Monitor::new(owed.promises(), true),
             owed,
             who: Mutex::default(),
             work,
@@ -107,7 +107,8 @@ impl Judge {
         }))
     }
 
-    fn who(&self) -> MutexGuard<'_, Who> {
+    /// What is known of clients by their numbers, which their processes were given. Nobody is heard while it is held.
+    pub(crate) fn who(&self) -> MutexGuard<'_, Who> {
         self.0.who.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -231,23 +232,6 @@ impl Judge {
 
 /// What is known of a client by its number, which its process was given.
 impl Judge {
-    /// The ends that its code has come to.
-    pub(crate) fn ends_of(&self, client: u16) -> Vec<End> {
-        self.who().ends_of(client)
-    }
-
-    pub(crate) fn session_of(&self, client: u16) -> Option<SessionId> {
-        self.who().session_of(client)
-    }
-
-    pub(crate) fn has_spoken(&self, client: u16) -> bool {
-        self.who().has_spoken(client)
-    }
-
-    pub(crate) fn is_in_midst(&self, client: u16) -> bool {
-        self.who().is_in_midst(client)
-    }
-
     /// How many rounds it has done.
     pub(crate) fn rounds_done(&self, client: u16) -> u64 {
         self.0.monitor.rounds_done(client)

@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use zk_serve::{Limits, ListOrder, Options, Running, ServeError};
@@ -147,10 +148,7 @@ fn list_order(text: &str) -> Result<ListOrder, String> {
 
 /// Serves until it is told to leave.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, BadInput> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
+    let runtime = Runtime::new().map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
     runtime.block_on(until_told(arguments))
 }
 
@@ -172,6 +170,12 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     #[cfg(not(feature = "run"))]
     let (tick_ms, servers) = (2000, 1);
     let servers = arguments.servers.unwrap_or(servers);
+    // Who judges what clients say they do.
+    #[cfg(feature = "live")]
+    let observer = crate::observe::owed(&arguments.promises)?
+        .map(|owed| Arc::new(crate::observe::Judge::new(owed, None)) as Arc<dyn zk_serve::Observer>);
+    #[cfg(not(feature = "live"))]
+    let observer = None;
     let options = Options {
         servers,
         listen: listen(&arguments.listen, servers),
@@ -183,7 +187,7 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
         recent_events: usize::try_from(arguments.recent_events).unwrap_or(usize::MAX),
         record: arguments.record.clone(),
         limits: arguments.limits.limits(),
-        observer: observer(arguments)?,
+        observer,
     };
     let running = Arc::new(zk_serve::start(options).await.map_err(bad_input)?);
     #[cfg(feature = "live")]
@@ -205,18 +209,6 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     }
     let running = Arc::into_inner(running).expect("nobody else has it by now");
     judged(&running.stop().await, arguments.record.as_deref())
-}
-
-/// Who judges what clients say they do.
-#[cfg(feature = "live")]
-fn observer(arguments: &ServeArguments) -> Result<Option<Arc<dyn zk_serve::Observer>>, BadInput> {
-    let owed = crate::observe::owed(&arguments.promises)?;
-    Ok(owed.map(|owed| Arc::new(crate::observe::Judge::new(owed, None)) as Arc<dyn zk_serve::Observer>))
-}
-
-#[cfg(not(feature = "live"))]
-fn observer(_: &ServeArguments) -> Result<Option<Arc<dyn zk_serve::Observer>>, BadInput> {
-    Ok(None)
 }
 
 /// What the verdict says, for machines and for people.

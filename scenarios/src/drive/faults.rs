@@ -2,7 +2,7 @@
 
 use super::processes::ClientProcesses;
 use crate::observe::Judge;
-use crate::serve::schedule::{PlannedFault, latency_ms, loss};
+use crate::serve::schedule::{at_server, latency_ms, loss};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -70,9 +70,9 @@ impl Struck {
                 let Some(session) = self.session_at(client, when, end).await else { return false };
                 self.at_server(Fault::Drop { session, when: When::Now, what: loss(what) }).await
             }
-            ref other => match PlannedFault::new(other, latency_ms).fault(&|client| self.session(client)) {
-                Ok(Some(fault)) => self.at_server(fault).await,
-                Ok(None) | Err(_) => false,
+            ref other => match at_server(other, latency_ms, &|client| self.session(client)) {
+                Ok(fault) => self.at_server(fault).await,
+                Err(_) => false,
             },
         }
     }
@@ -83,7 +83,7 @@ impl Struck {
     }
 
     fn session(&self, client: u16) -> Option<Target> {
-        self.judge.session_of(client).map(Target::Session)
+        self.judge.who().session_of(client).map(Target::Session)
     }
 
     async fn session_at(&self, client: u16, when: drawn::When, end: Instant) -> Option<Target> {
@@ -95,7 +95,7 @@ impl Struck {
         match when {
             drawn::When::Now | drawn::When::NextRequest(_) => true,
             drawn::When::NextGrant | drawn::When::NextWork => {
-                while !self.judge.is_in_midst(client) {
+                while !self.judge.who().is_in_midst(client) {
                     if Instant::now() >= end {
                         return false;
                     }

@@ -75,7 +75,7 @@ impl ClientProcesses {
         let processes = ClientProcesses {
             members: Mutex::new(members.collect()),
             judge,
-            program: plan.program.clone(),
+            program: plan.arguments.program.clone(),
             rounds: plan.scenario.rounds,
             environment,
         };
@@ -108,7 +108,8 @@ impl ClientProcesses {
 
     fn look_at(&self, client: u16, member: &mut Member) -> Result<(), BadInput> {
         let Some(process) = &mut member.process else { return Ok(()) };
-        if let Some(end) = self.judge.ends_of(client).get(member.ends_before).copied() {
+        let ends = self.judge.who().ends_of(client);
+        if let Some(end) = ends.get(member.ends_before).copied() {
             if end == End::SessionLost {
                 member.process = None;
                 self.judge.is_gone(client, None);
@@ -121,7 +122,7 @@ impl ClientProcesses {
         }
         let ended = process.child.try_wait().map_err(|error| self.bad(client, &error.to_string()))?;
         let Some(status) = ended else { return Ok(()) };
-        if !status.success() && !self.judge.has_spoken(client) {
+        if !status.success() && !self.judge.who().has_spoken(client) {
             let last = member.lines.lock().unwrap_or_else(PoisonError::into_inner).back().cloned();
             let last = last.map(|line| format!(": {line}")).unwrap_or_default();
             return Err(self.bad(client, &format!("it ended with {status} before it said anything{last}")));
@@ -162,7 +163,7 @@ impl ClientProcesses {
         let stdin = child.stdin.take();
         member.process = Some(Process { child, group, _stdin: stdin });
         member.starts += 1;
-        member.ends_before = self.judge.ends_of(client).len();
+        member.ends_before = self.judge.who().ends_of(client).len();
         Ok(())
     }
 

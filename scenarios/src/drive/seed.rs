@@ -37,7 +37,7 @@ impl SeedRun {
 
 pub(super) async fn run(plan: &Plan, seed: u64) -> Result<SeedRun, BadInput> {
     let scenario = &plan.scenario;
-    let owed = observe::owed(&plan.promises)?.expect("something is owed");
+    let owed = observe::owed(&plan.arguments.promises)?.expect("something is owed");
     let work = scenario.work_ms.map(|ms| Duration::from_millis(ms.into()));
     let judge = Judge::new(owed, Some(work));
     let options = Options {
@@ -46,7 +46,7 @@ pub(super) async fn run(plan: &Plan, seed: u64) -> Result<SeedRun, BadInput> {
         ..Options::ensemble(scenario.servers)
     };
     let running = zk_serve::start(options).await.map_err(|error| BadInput::new(error.to_string()))?;
-    observe::prepare(&plan.promises, running.addresses()).await?;
+    observe::prepare(&plan.arguments.promises, running.addresses()).await?;
     let addresses: Vec<String> = running.addresses().iter().map(ToString::to_string).collect();
     let environment = vec![
         ("ZOOCHECK_SERVERS", addresses.join(",")),
@@ -104,10 +104,10 @@ async fn until_over(plan: &Plan, struck: &Struck) -> Result<Option<String>, BadI
                 (Some(_), _) => {}
             }
         }
-        if began.elapsed() >= plan.time_limit {
+        if began.elapsed() >= plan.arguments.time_limit {
             let who = unfinished.map(|client| format!("client {client} has not come to its end"));
             let why = who.or(struck.judge.found(&moment).not_at_rest).unwrap_or_default();
-            return Ok(Some(format!("the time limit of {:?} came: {why}", plan.time_limit)));
+            return Ok(Some(format!("the time limit of {:?} came: {why}", plan.arguments.time_limit)));
         }
     }
 }

@@ -62,8 +62,8 @@ impl Tally {
         let answer: Answer = LiveReport::answer_of(&self.promises, &self.invariants, is_cut);
         DriveReport {
             schema: DRIVE_SCHEMA.into(),
-            program: plan.program.clone(),
-            owed: plan.promises.clone(),
+            program: plan.arguments.program.clone(),
+            owed: plan.arguments.promises.clone(),
             servers: plan.scenario.servers,
             clients: plan.scenario.clients,
             rounds: plan.scenario.rounds,

@@ -6,7 +6,8 @@ use zk_api::{SessionId, Text};
 use zk_trials::event::{ActorId, End, Observation};
 
 /// What is known of clients.
-pub(super) struct Who {
+#[derive(Default)]
+pub(crate) struct Who {
     sessions: BTreeMap<SessionId, Session>,
     /// How many lives each client has had.
     lives: BTreeMap<u16, u16>,
@@ -22,7 +23,7 @@ pub(super) struct Who {
     /// Whose process is gone. Their sessions may live on for a while.
     gone: BTreeSet<ActorId>,
     /// When anybody last said anything.
-    heard: Instant,
+    heard: Option<Instant>,
 }
 
 struct Session {
@@ -31,21 +32,6 @@ struct Session {
     ended: Option<bool>,
     /// Who has it, once that one has said something.
     actor: Option<ActorId>,
-}
-
-impl Default for Who {
-    fn default() -> Who {
-        Who {
-            sessions: BTreeMap::new(),
-            lives: BTreeMap::new(),
-            waiting: BTreeSet::new(),
-            midst: BTreeSet::new(),
-            beside: BTreeSet::new(),
-            finished: Vec::new(),
-            gone: BTreeSet::new(),
-            heard: Instant::now(),
-        }
-    }
 }
 
 impl Who {
@@ -71,7 +57,7 @@ impl Who {
         client: Option<u16>,
         begins: &mut dyn FnMut(ActorId, Option<bool>),
     ) -> Result<ActorId, String> {
-        self.heard = Instant::now();
+        self.heard = Some(Instant::now());
         let Some(known) = self.sessions.get(&session) else {
             return Err(format!("{session} was never a session here; GET /sessions lists them"));
         };
@@ -151,7 +137,7 @@ impl Who {
     }
 
     /// Which ends a client's code has come to.
-    pub(super) fn ends_of(&self, client: u16) -> Vec<End> {
+    pub(crate) fn ends_of(&self, client: u16) -> Vec<End> {
         let of = self.finished.iter().filter(|(actor, _)| actor.process == client);
         of.map(|(_, end)| *end).collect()
     }
@@ -167,19 +153,19 @@ impl Who {
     }
 
     /// The session that a client has now.
-    pub(super) fn session_of(&self, client: u16) -> Option<SessionId> {
+    pub(crate) fn session_of(&self, client: u16) -> Option<SessionId> {
         let mut all = self.sessions.iter().filter(|(_, session)| session.ended.is_none());
         let is_it = |actor: ActorId| actor.process == client && !self.gone.contains(&actor);
         all.rfind(|(_, session)| session.actor.is_some_and(is_it)).map(|(id, _)| *id)
     }
 
     /// Whether a client has ever said anything.
-    pub(super) fn has_spoken(&self, client: u16) -> bool {
+    pub(crate) fn has_spoken(&self, client: u16) -> bool {
         self.lives.contains_key(&client)
     }
 
     /// Whether a client is in the midst of something.
-    pub(super) fn is_in_midst(&self, client: u16) -> bool {
+    pub(crate) fn is_in_midst(&self, client: u16) -> bool {
         self.midst.iter().any(|(actor, _)| actor.process == client)
     }
 
@@ -242,7 +228,7 @@ impl Who {
 
     /// For how long nobody has said anything.
     pub(super) fn silence(&self) -> Duration {
-        self.heard.elapsed()
+        self.heard.map_or(Duration::MAX, |heard| heard.elapsed())
     }
 
     /// Whose the sessions are, of all who have said something.

@@ -56,6 +56,7 @@ use context::LiveContext;
 #[cfg(feature = "serve")]
 pub(crate) use context::{chance, share};
 use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 use zk_reports::{LIVE_SCHEMA, LiveReport};
 use znode_setup::ZnodeSetup;
 
@@ -91,10 +92,7 @@ pub(crate) fn live(
         )));
     }
     // Outside any simulation: here the clocks and the threads are real.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
+    let runtime = Runtime::new().map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
     let report = runtime.block_on(on_ground(target, run, progress));
     // An actor that never ends its turn holds its thread for ever.
     runtime.shutdown_background();

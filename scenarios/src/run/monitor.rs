@@ -81,24 +81,8 @@ pub(crate) struct Outcome {
 }
 
 impl Monitor {
-    /// Sessions end unheard.
-    pub(crate) fn new(promises: Vec<Box<dyn AnyPromise>>) -> Monitor {
-        Monitor::knowing(promises, false)
-    }
-
-    /// The servers tell when sessions end.
-    #[cfg(feature = "serve")]
-    pub(crate) fn told_of_ends(promises: Vec<Box<dyn AnyPromise>>) -> Monitor {
-        Monitor::knowing(promises, true)
-    }
-
-    /// Another one that has seen the same.
-    #[cfg(feature = "serve")]
-    pub(crate) fn copy(&self) -> Monitor {
-        Monitor(Mutex::new(self.open().clone()))
-    }
-
-    fn knowing(promises: Vec<Box<dyn AnyPromise>>, ends_are_told: bool) -> Monitor {
+    /// Sessions end unheard, or the servers tell when they end.
+    pub(crate) fn new(promises: Vec<Box<dyn AnyPromise>>, ends_are_told: bool) -> Monitor {
         let monitored =
             |promise| MonitoredPromise { promise, tested: 0, broken: Vec::new(), expected: Vec::new() };
         Monitor(Mutex::new(Watching {
@@ -116,6 +100,12 @@ impl Monitor {
             ends_are_told,
             shown: 0,
         }))
+    }
+
+    /// Another one that has seen the same.
+    #[cfg(feature = "serve")]
+    pub(crate) fn copy(&self) -> Monitor {
+        Monitor(Mutex::new(self.open().clone()))
     }
 
     fn open(&self) -> MutexGuard<'_, Watching> {
@@ -187,16 +177,7 @@ impl Monitor {
 
     /// Shows what is left.
     pub(crate) fn at_rest(&self, rest: &Rest) {
-        let mut watching = self.open();
-        let mut found = Vec::new();
-        for index in 0..watching.promises.len() {
-            if watching.promises[index].promise.terms().judged_from_outside {
-                watching.promises[index].promise.at_rest(rest, &mut found);
-                for finding in found.drain(..) {
-                    watching.found(index, finding, None);
-                }
-            }
-        }
+        self.open().ask_promises(None, |promise, found| promise.at_rest(rest, found));
     }
 
     /// The run is over: nothing that is told from now on counts.
@@ -246,15 +227,7 @@ impl Watching {
         self.note(event);
         self.recent.push_back((at_ns, event.clone()));
         let suspicions = self.suspicions.len();
-        let mut found = Vec::new();
-        for index in 0..self.promises.len() {
-            if self.promises[index].promise.terms().judged_from_outside {
-                self.promises[index].promise.see(event, &mut found);
-                for finding in found.drain(..) {
-                    self.found(index, finding, Some(event));
-                }
-            }
-        }
+        self.ask_promises(Some(event), |promise, found| promise.see(event, found));
         // Some events make no line.
         while self.recent.len() > 2 * SHOWN {
             self.recent.pop_front();
@@ -264,6 +237,19 @@ impl Watching {
             .collect::<BTreeSet<_>>()
             .into_iter()
             .collect()
+    }
+
+    /// Takes what those find that can be judged from outside, at this event or at rest.
+    fn ask_promises(&mut self, event: Option<&Event>, ask: impl Fn(&mut dyn AnyPromise, &mut Vec<Finding>)) {
+        let mut found = Vec::new();
+        for index in 0..self.promises.len() {
+            if self.promises[index].promise.terms().judged_from_outside {
+                ask(&mut *self.promises[index].promise, &mut found);
+                for finding in found.drain(..) {
+                    self.found(index, finding, event);
+                }
+            }
+        }
     }
 
     /// Takes note of who does what.

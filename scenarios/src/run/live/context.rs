@@ -54,7 +54,7 @@ impl LiveContext {
         setup: &ZnodeSetup,
     ) -> Arc<LiveContext> {
         Arc::new(LiveContext {
-            monitor: Monitor::new(promises),
+            monitor: Monitor::new(promises, false),
             runtime: Handle::current(),
             servers: servers.into(),
             asked,

@@ -35,7 +35,7 @@ fn finished(process: u16) -> Event {
 
 /// Three clients with a session each.
 fn monitor() -> Monitor {
-    let monitor = Monitor::new(promises::of_fenced_lock(LOCK));
+    let monitor = Monitor::new(promises::of_fenced_lock(LOCK), false);
     for process in 0..3 {
         monitor.begins(actor(process), SessionId::new(i64::from(process) + 1));
     }
@@ -171,7 +171,7 @@ fn nothing_counts_after_the_end_and_a_panic_is_a_break() {
 #[test]
 fn where_ends_are_told_a_break_is_a_defect_unless_one_was_told_before_it() {
     for (dead, broken) in [(None, 1), (Some(0), 0)] {
-        let monitor = Monitor::told_of_ends(promises::of_fenced_lock(LOCK));
+        let monitor = Monitor::new(promises::of_fenced_lock(LOCK), true);
         for process in 0..3 {
             monitor.begins(actor(process), SessionId::new(i64::from(process) + 1));
         }
