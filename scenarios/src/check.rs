@@ -40,17 +40,6 @@ pub(crate) fn default_config(about: &About) -> CheckConfig {
     CheckConfig { reductions: about.reductions, effects: true, max_memory, ..CheckConfig::new(bounds) }
 }
 
-/// Only the simulator of time can show code another one.
-#[cfg(feature = "run")]
-fn other_time() -> Option<zk_model::OtherTime> {
-    Some(zk_model::OtherTime(zk_simulator::in_other_time))
-}
-
-#[cfg(not(feature = "run"))]
-fn other_time() -> Option<zk_model::OtherTime> {
-    None
-}
-
 /// Explores, and reports. `what` is the trial as it was asked for.
 pub(crate) fn check(
     what: &str,
@@ -69,7 +58,12 @@ pub(crate) fn explored(
     progress: &mut dyn FnMut(Progress),
 ) -> (CheckReport, Check) {
     let owed: Vec<&str> = trial.owed().iter().map(|promise| promise.name()).collect();
-    let config = &CheckConfig { other_time: other_time(), ..config.clone() };
+    // Only the simulator of time can show code another one.
+    #[cfg(feature = "run")]
+    let other_time = Some(zk_model::OtherTime(zk_simulator::in_other_time));
+    #[cfg(not(feature = "run"))]
+    let other_time = None;
+    let config = &CheckConfig { other_time, ..config.clone() };
     let check = zk_model::check(trial.clone(), config, progress);
     let programs = trial.programs();
     let left_out = programs.as_ref().map(|programs| programs.left_out().to_owned());
@@ -114,7 +108,6 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
     let steps = broken.and_then(|result| result.broken.as_ref()).map(|path| path.steps.clone());
     let (promises, invariants): (Vec<_>, Vec<_>) =
         check.promises.iter().partition(|result| owed.contains(&result.name));
-    let sometimes = check.sometimes.iter();
     CheckReport {
         schema: CHECK_SCHEMA.into(),
         what: what.into(),
@@ -151,18 +144,23 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
             .map(|result| promise_report(result, config, config.engine == Engine::Own))
             .collect(),
         invariants: invariants.into_iter().map(|result| invariant_report(result, config)).collect(),
-        sometimes: sometimes
-            .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
-            .collect(),
+        sometimes: reached(&check.sometimes),
     }
+}
+
+/// How often each case was reached.
+pub(crate) fn reached(cases: &[(&str, u64)]) -> Vec<Reached> {
+    let reached = |(name, times): &(&str, u64)| Reached {
+        name: name.to_string(),
+        seeds: (*times).min(1),
+        times: *times,
+    };
+    cases.iter().map(reached).collect()
 }
 
 /// Which promises nothing has put to the test, of those whose fate is the answer.
 fn untested<'a>(owed: &[&str], config: &CheckConfig, check: &'a Check) -> Vec<&'a str> {
-    let is_asked = |result: &&PromiseReport| match &config.promise {
-        Some(asked) => result.name == asked,
-        None => true,
-    };
+    let is_asked = |result: &&PromiseReport| config.promise.as_ref().is_none_or(|it| result.name == it);
     let all = check.promises.iter().filter(|result| owed.contains(&result.name)).filter(is_asked);
     all.filter(|result| became(result) == Became::NeverTested).map(|result| result.name).collect()
 }

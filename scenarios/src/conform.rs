@@ -16,7 +16,7 @@ use zk_conform::hunt::{Found, Hunt, Tally, hunt};
 use zk_conform::normal::Era;
 use zk_conform::script::parse;
 use zk_conform::side::Side;
-use zk_reports::{count, prepare_dir, write_whole};
+use zk_reports::{count, of, prepare_dir, write_whole};
 
 pub(crate) const ABOUT: &str = "\
 Runs the same operations on a real ZooKeeper and on ours, and compares every answer, Stat, error
@@ -226,9 +226,8 @@ fn human(left: &Side, right: &Side, tally: &Tally, broken: Option<&str>) -> Stri
         text.push_str(&format!("Ours broke an invariant, {broken}\n"));
     }
     let (a, b) = (version(left), version(right));
-    let many = |n: u64, one: &str| format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" });
-    let (ops, scripts) = (many(tally.operations, "operation"), many(tally.scripts, "script"));
-    let found = many(tally.found.len() as u64, "difference");
+    let (ops, scripts) = (of(tally.operations, "operation"), of(tally.scripts, "script"));
+    let found = of(tally.found.len() as u64, "difference");
     text.push_str(&format!("{a} and {b}: {ops} in {scripts}, {found}\n"));
     text
 }

@@ -1,7 +1,7 @@
 //! Checks of an ensemble.
 
 use crate::BadInput;
-use crate::check::{MOST_GIGABYTES, gigabytes};
+use crate::check::{MOST_GIGABYTES, gigabytes, reached};
 use crate::output::Format;
 use crate::typed::{one_of, whole};
 use clap::Args;
@@ -13,7 +13,7 @@ use zk_model::ensemble::{
 use zk_model::{Check, Progress, PromiseReport, Verdict};
 use zk_reports::{
     CheckedPromise, ENSEMBLE_SCHEMA, EnsembleBounds as ReportedBounds, EnsembleReport, Judgement, Limits,
-    Path, Reached, Verdict as Became, WholeServers,
+    Path, Verdict as Became, WholeServers,
 };
 
 pub(crate) const ABOUT: &str = "\
@@ -167,7 +167,6 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
     let is_liveness =
         |result: &&PromiseReport| [PROGRESS_POSSIBLE, NO_FAIR_CYCLE, NO_PANIC].contains(&result.name);
     let (liveness, invariants): (Vec<&PromiseReport>, Vec<_>) = check.promises.iter().partition(is_liveness);
-    let sometimes = check.sometimes.iter();
     EnsembleReport {
         schema: ENSEMBLE_SCHEMA.into(),
         what: "ensemble".into(),
@@ -194,9 +193,7 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
         wall_seconds: check.wall.as_secs_f64(),
         invariants: invariants.into_iter().map(|result| checked(result, true)).collect(),
         liveness: liveness.into_iter().map(|result| checked(result, false)).collect(),
-        sometimes: sometimes
-            .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
-            .collect(),
+        sometimes: reached(&check.sometimes),
     }
 }
 

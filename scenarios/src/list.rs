@@ -84,16 +84,12 @@ fn listed(trial: &Arc<Trial>) -> Listed {
     }
 }
 
-#[cfg(feature = "run")]
 fn programs() -> Vec<ListedProgram> {
-    let all = zk_hosted::EXAMPLES.iter();
-    let listed = |it: &zk_hosted::Example| (it.name, it.summary(), it.option("--promises"));
-    all.map(listed).map(|(name, summary, owes)| ListedProgram { name, summary, owes }).collect()
-}
-
-#[cfg(not(feature = "run"))]
-fn programs() -> Vec<ListedProgram> {
-    Vec::new()
+    #[cfg(feature = "run")]
+    let all = zk_hosted::EXAMPLES.iter().map(|it| (it.name, it.summary(), it.option("--promises")));
+    #[cfg(not(feature = "run"))]
+    let all = std::iter::empty();
+    all.map(|(name, summary, owes)| ListedProgram { name, summary, owes }).collect()
 }
 
 /// The scenario files of the working directory: here, or where the repository keeps them.
@@ -107,17 +103,11 @@ fn scenarios() -> Vec<ListedScenario> {
         .collect();
     files.sort();
     // A file that is no scenario (Cargo.toml is one) is not listed.
-    files.into_iter().filter_map(|file| Some(ListedScenario { about: about_file(&file)?, file })).collect()
-}
-
-#[cfg(feature = "run")]
-fn about_file(file: &str) -> Option<String> {
-    crate::run::read_scenario(file).ok().map(|scenario| scenario.about)
-}
-
-#[cfg(not(feature = "run"))]
-fn about_file(_: &str) -> Option<String> {
-    None
+    #[cfg(feature = "run")]
+    let about = |file: &str| crate::run::read_scenario(file).ok().map(|scenario| scenario.about);
+    #[cfg(not(feature = "run"))]
+    let about = |_: &str| None;
+    files.into_iter().filter_map(|file| Some(ListedScenario { about: about(&file)?, file })).collect()
 }
 
 fn all(listing: &Listing, paint: Paint) -> String {

@@ -88,10 +88,6 @@ impl LiveClient {
         self.0.timeout
     }
 
-    fn client(&self) -> Option<Client> {
-        self.0.client()
-    }
-
     /// The answer to what was not even sent.
     fn at_once(&self, answer: Result<(Response, Option<Watch>), Error>) -> Call {
         match answer {
@@ -143,7 +139,7 @@ impl ZooKeeper for LiveClient {
             _ => {}
         }
         // What comes after the end was asked for reaches no server.
-        let Some(client) = self.client() else { return refused(ErrorCode::SessionExpired, tried, path) };
+        let Some(client) = self.0.client() else { return refused(ErrorCode::SessionExpired, tried, path) };
         let mut performing: Performing = Box::pin(perform(client, self.0.hub.clone(), request));
         // The first poll hands the request over: `zookeeper-client` sends as its method is called, and no step of
         // `perform` waits before that.

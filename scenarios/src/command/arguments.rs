@@ -573,11 +573,8 @@ fn lines(text: &str) -> Result<Lines, String> {
 #[cfg(feature = "run")]
 fn virtual_time(text: &str) -> Result<u64, String> {
     let bad = || "expected a virtual time in seconds, such as 12.5 or 12.040s".to_owned();
-    let (whole, part) = text
-        .strip_suffix('s')
-        .unwrap_or(text)
-        .split_once('.')
-        .unwrap_or((text.strip_suffix('s').unwrap_or(text), "0"));
+    let text = text.strip_suffix('s').unwrap_or(text);
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(whole) || !digits(part) || part.len() > 9 {
         return Err(bad());
