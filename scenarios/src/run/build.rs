@@ -27,3 +27,12 @@ fn hash() -> io::Result<u32> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_hash_is_that_of_the_whole_program() {
+        let program = std::env::current_exe().and_then(std::fs::read).expect("this program");
+        assert_eq!(super::hash().expect("this program"), crc32fast::hash(&program));
+    }
+}
