@@ -26,8 +26,6 @@ mod show;
 mod storm;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_ensemble;
 
 use crate::link::{ClientLink, State};
 use crate::listener::Gate;

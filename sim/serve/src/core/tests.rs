@@ -1,5 +1,7 @@
 //! The server without sockets: every break that is planted is seen by its own invariant.
 
+mod ensemble;
+
 use super::{Core, MS, Nanos};
 use crate::Options;
 use crate::driver::{Driver, ToCore};
@@ -22,22 +24,22 @@ use zk_wire::{ClientSide, Frames, Piece};
 
 /// What changes a server's outputs before anybody sees them.
 /// The number says whose they are.
-pub(super) type Plant = Box<dyn FnMut(u8, &mut Vec<Output>) + Send>;
+type Plant = Box<dyn FnMut(u8, &mut Vec<Output>) + Send>;
 
 /// A server and its clients on one table.
-pub(super) struct Table {
-    pub(super) core: Core,
-    pub(super) now: Nanos,
+struct Table {
+    core: Core,
+    now: Nanos,
     conns: u64,
 }
 
 /// A client's end of a connection.
-pub(super) struct Client {
-    pub(super) id: ConnId,
-    pub(super) link: Arc<ClientLink>,
+struct Client {
+    id: ConnId,
+    link: Arc<ClientLink>,
     wire: ClientSide,
     frames: Frames,
-    pub(super) session: SessionId,
+    session: SessionId,
     password: Password,
     xid: i32,
     /// The newest that it was shown.
@@ -45,17 +47,17 @@ pub(super) struct Client {
 }
 
 impl Table {
-    pub(super) fn new() -> Table {
+    fn new() -> Table {
         Table::of(1)
     }
 
     /// So many servers, which serve.
-    pub(super) fn of(servers: u8) -> Table {
+    fn of(servers: u8) -> Table {
         Table::with_snapshots(servers, super::SNAPSHOT_EVERY)
     }
 
     /// So many servers, which begin a snapshot each time that they have applied so many transactions.
-    pub(super) fn with_snapshots(servers: u8, every: u32) -> Table {
+    fn with_snapshots(servers: u8, every: u32) -> Table {
         let options = Options { tick_ms: 100, ..Options::default() };
         let entrances = (0..servers).map(|_| (0, Arc::default())).collect();
         let mut core = Core::new(&options, entrances, Record::new(100, None), 1_000_000);
@@ -91,25 +93,19 @@ impl Table {
     }
 
     /// A new session.
-    pub(super) fn client(&mut self) -> Client {
+    fn client(&mut self) -> Client {
         self.client_of(0)
     }
 
     /// A new session at a server.
-    pub(super) fn client_of(&mut self, server: u8) -> Client {
+    fn client_of(&mut self, server: u8) -> Client {
         let client = self.attached(server, SessionId::NONE, [0; 16], Zxid::ZERO);
         assert_ne!(client.session, SessionId::NONE);
         client
     }
 
     /// A session on a new connection, if it is granted.
-    pub(super) fn attached(
-        &mut self,
-        server: u8,
-        session: SessionId,
-        password: Password,
-        last_zxid: Zxid,
-    ) -> Client {
+    fn attached(&mut self, server: u8, session: SessionId, password: Password, last_zxid: Zxid) -> Client {
         let mut client = self.connection_to(server);
         let request = ConnectRequest { last_zxid, timeout_ms: 1000, session, password };
         client.zxid = last_zxid;
@@ -123,27 +119,27 @@ impl Table {
     }
 
     /// A client's session on another connection to a server, if it is granted; a new one if it has none.
-    pub(super) fn again_at(&mut self, server: u8, client: &Client) -> Client {
+    fn again_at(&mut self, server: u8, client: &Client) -> Client {
         self.attached(server, client.session, client.password, client.zxid)
     }
 
     /// A client's connection is gone.
-    pub(super) fn gone(&mut self, client: &Client) {
+    fn gone(&mut self, client: &Client) {
         self.core.take(self.now, ToCore::Gone { conn: client.id });
     }
 
-    pub(super) fn say(&mut self, client: &mut Client, message: &ToServer) {
+    fn say(&mut self, client: &mut Client, message: &ToServer) {
         let frames = client.frames_of(message);
         self.core.frames(self.now, client.id, frames);
     }
 
-    pub(super) fn ask(&mut self, client: &mut Client, request: Request) -> Vec<ToClient> {
+    fn ask(&mut self, client: &mut Client, request: Request) -> Vec<ToClient> {
         client.xid += 1;
         self.say(client, &ToServer::Request { xid: Xid(client.xid), request });
         client.hear()
     }
 
-    pub(super) fn advance(&mut self, ms: u64) {
+    fn advance(&mut self, ms: u64) {
         let end = self.now + ms * MS;
         while let Some(due) = self.core.next_due().filter(|due| *due <= end) {
             self.now = self.now.max(due);
@@ -153,7 +149,7 @@ impl Table {
     }
 
     /// What is broken, by name.
-    pub(super) fn broken(&mut self) -> Vec<&'static str> {
+    fn broken(&mut self) -> Vec<&'static str> {
         let verdict = self.core.verdict(self.now);
         let broken = verdict.invariants.iter().filter(|judged| judged.verdict == Finding::Broken);
         broken.map(|judged| judged.name).collect()
@@ -176,7 +172,7 @@ impl Client {
     }
 
     /// What has come and can be understood.
-    pub(super) fn hear(&mut self) -> Vec<ToClient> {
+    fn hear(&mut self) -> Vec<ToClient> {
         if let Unsent::Bytes(bytes) = self.link.take() {
             self.link.sent(bytes.len(), usize::MAX);
             self.frames.push(&bytes);
@@ -195,15 +191,15 @@ impl Client {
     }
 }
 
-pub(super) fn create(path: &str, mode: CreateMode) -> Request {
+fn create(path: &str, mode: CreateMode) -> Request {
     Request::Create { path: path.into(), data: Data::from("x"), acl: open_acl(), mode, stat: false }
 }
 
-pub(super) fn get(path: &str, watch: bool) -> Request {
+fn get(path: &str, watch: bool) -> Request {
     Request::GetData { path: path.into(), watch }
 }
 
-pub(super) fn set(path: &str) -> Request {
+fn set(path: &str) -> Request {
     Request::SetData { path: path.into(), data: "y".into(), version: -1 }
 }
 

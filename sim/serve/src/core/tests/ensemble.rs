@@ -1,6 +1,6 @@
 //! An ensemble without sockets: clients of several servers, what strikes between servers, and servers that lie.
 
-use super::tests::{Client, Table, create, get, set};
+use super::{Client, Table, create, get, set};
 use crate::fault::Fault;
 use zk_api::{CreateMode, Data, ErrorCode, Request, Response, SessionId, Zxid};
 use zk_invariants::Invariant;
