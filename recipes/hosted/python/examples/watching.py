@@ -15,6 +15,7 @@ from kazoo.recipe.cache import TreeCache
 ROOT = "/watched/tree"
 # Faults are over after 40 s, when what is watched is changed for the last time; what is shown may be late by so long.
 LAST_CHANGE_S, SETTLED_S = 42, 100
+PAUSE_S = 0.5
 
 
 def data(client, probe):
@@ -53,7 +54,7 @@ def tree(client, probe):
 
 
 def changes(client, probe):
-    """Makes, sets and deletes three znodes in turns."""
+    """Makes, sets and deletes three znodes in turns, three changes close together and then none for a while."""
     client.retry(client.ensure_path, ROOT)
     started, step = time.monotonic(), 0
     while time.monotonic() - started < LAST_CHANGE_S:
@@ -61,6 +62,8 @@ def changes(client, probe):
         change(client, path, step)
         probe.work()
         step += 1
+        if step % 3 == 0:
+            client.handler.sleep_func(PAUSE_S)
 
 
 def change(client, path, step):
