@@ -23,8 +23,6 @@ mod later;
 mod sending;
 mod show;
 #[cfg(test)]
-mod storm;
-#[cfg(test)]
 mod tests;
 
 use crate::link::{ClientLink, State};

@@ -1,6 +1,7 @@
 //! The server without sockets: every break that is planted is seen by its own invariant.
 
 mod ensemble;
+mod storm;
 
 use super::{Core, MS, Nanos};
 use crate::Options;
@@ -24,7 +25,7 @@ use zk_wire::{ClientSide, Frames, Piece};
 
 /// What changes a server's outputs before anybody sees them.
 /// The number says whose they are.
-type Plant = Box<dyn FnMut(u8, &mut Vec<Output>) + Send>;
+pub(super) type Plant = Box<dyn FnMut(u8, &mut Vec<Output>) + Send>;
 
 /// A server and its clients on one table.
 struct Table {

@@ -1,6 +1,6 @@
 //! Whatever clients, administrators and faults do in whatever order, nothing is broken.
 
-use super::tests::{Client, Table, create, get, set};
+use super::{Client, Table, create, get, set};
 use crate::driver::ToCore;
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
 use zk_api::{AddWatchMode, CreateMode, Request, WatcherKind, Zxid};
