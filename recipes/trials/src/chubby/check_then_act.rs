@@ -1,6 +1,6 @@
 //! `chubby/check-then-act`: what was checked is over when it is acted upon.
 
-use super::{look, presents};
+use super::fixture::{chubby, look, presents, promises};
 use crate::common::plain;
 use crate::common::{Stop, in_round};
 use crate::event::{Observation, Resource};
@@ -15,13 +15,13 @@ use zk_recipes::Mode;
 /// Between the two, the holder's session ends, the next holder comes and writes, and the first one's write lands behind it
 /// (S-110). No check can help, only an order of sequencers that the resource remembers.
 pub fn trial() -> Trial {
-    super::chubby("chubby/check-then-act", turn)
+    chubby("chubby/check-then-act", turn)
         .summary("The resource has the sequencer checked, and acts a little later.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("exclusion-at-checked-resource", "S-110", "session expiry")
         .bounds(Bounds { expiries: 1, effects: true, ..Bounds::clients(2) })
         .promises(|| {
-            let mut all = super::promises();
+            let mut all = promises();
             all.push(Box::new(ExclusionAtResource::checked(LOCK)));
             all
         })

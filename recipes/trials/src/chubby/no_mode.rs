@@ -1,6 +1,6 @@
 //! `chubby/no-mode`: a sequencer without a mode.
 
-use super::{look, mode, presents};
+use super::fixture::{chubby, look, mode, presents};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::Fixture;
@@ -12,7 +12,7 @@ use zk_recipes::Mode;
 /// The lock is shared, and the sequencer does not tell in which mode it is held: that of a reader passes where somebody
 /// wants to write (S-115).
 pub fn trial() -> Trial {
-    super::chubby("chubby/no-mode", turn)
+    chubby("chubby/no-mode", turn)
         .summary("A sequencer does not tell the mode, so that a reader may write with it.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("sequencer-names-a-holder", "S-115", "none")

@@ -1,6 +1,6 @@
 //! `chubby`: the recipe of this project.
 
-use super::{mode, presents};
+use super::fixture::{chubby, mode, presents, promises};
 use crate::common::Stop;
 use crate::lock::{Fixture, LOCK};
 use crate::promises::{ExclusionAtResource, TokensIncrease};
@@ -12,12 +12,12 @@ use zk_recipes::{Mode, OnDisconnect};
 /// [`zk_recipes::chubby`]: opens the file, takes its lock, has its sequencer checked, comes to the resources with it,
 /// gives the lock back, and tries to write once more under the sequencer that is over.
 pub fn trial() -> Trial {
-    super::chubby("chubby", turn)
+    chubby("chubby", turn)
         .summary("Files with locks and sequencers that order holders, know the mode, and can be checked.")
         .source("zk-recipes, after a wiki's mapping of Chubby's interface")
         .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
         .promises(|| {
-            let mut all = super::promises();
+            let mut all = promises();
             all.push(Box::new(ExclusionAtResource::fenced(LOCK)));
             all.push(Box::new(ExclusionAtResource::unfenced(LOCK)));
             all.push(Box::new(TokensIncrease::of(LOCK)));

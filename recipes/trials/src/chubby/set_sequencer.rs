@@ -1,6 +1,6 @@
 //! `chubby/set-sequencer`: only a new version makes a sequencer invalid.
 
-use super::{look, presents};
+use super::fixture::{chubby, look, presents};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::Fixture;
@@ -10,7 +10,7 @@ use zk_recipes::Mode;
 /// A handle with a sequencer looks whether its znode has another version, and listens for events, after which it compares
 /// versions. That the znode is gone is no other version: there is none to compare (S-114).
 pub fn trial() -> Trial {
-    super::chubby("chubby/set-sequencer", turn)
+    chubby("chubby/set-sequencer", turn)
         .summary("A sequencer whose znode is deleted has no other version, and stays valid.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("sequencer-names-a-holder", "S-114", "none")

@@ -1,6 +1,6 @@
 //! `chubby/stale-check`: a sequencer is checked at a server that may be behind.
 
-use super::presents;
+use super::fixture::{chubby, presents};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::lock::Fixture;
@@ -13,7 +13,7 @@ use zk_recipes::Mode;
 /// The holder's znode is gone, by an administrator's hand or with its session, and the server that is asked has not heard of
 /// it yet: whoever presents the sequencer is accepted, though it has not held the lock at any moment since (S-109).
 pub fn trial() -> Trial {
-    super::chubby("chubby/stale-check", turn)
+    chubby("chubby/stale-check", turn)
         .summary("Checks a sequencer by a plain read, at a server that may not know of its end.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("sequencer-names-a-holder", "S-109", "a server that lags")

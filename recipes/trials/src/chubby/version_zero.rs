@@ -1,6 +1,6 @@
 //! `chubby/version-zero`: a sequencer is a path and a version.
 
-use super::{look, presents};
+use super::fixture::{chubby, look, presents};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::Fixture;
@@ -11,7 +11,7 @@ use zk_recipes::Mode;
 ///
 /// A waiter has such a znode as well, and nothing says that whoever presents it holds the lock (S-108).
 pub fn trial() -> Trial {
-    super::chubby("chubby/version-zero", turn)
+    chubby("chubby/version-zero", turn)
         .summary("The sequencer is the znode that was made first of all, which a waiter has as well.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("sequencer-names-a-holder", "S-108", "none")

@@ -1,6 +1,6 @@
 //! `timed-lock/abandons-node`: who gives up leaves its znode in the line.
 
-use super::LIMIT;
+use super::right::{LIMIT, promises};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::{Fixture, LOCK, lock};
@@ -18,7 +18,7 @@ pub fn trial() -> Trial {
         .source("client libraries that put a timeout around the recipe")
         .breaks("no-orphan-znode", "S-065", "none")
         .bounds(Bounds::clients(1))
-        .promises(|| super::promises(of_fair_lock(LOCK)))
+        .promises(|| promises(of_fair_lock(LOCK)))
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {

@@ -11,20 +11,9 @@ mod orphan;
 mod right;
 mod waits;
 
-use crate::lock::LOCK;
-use crate::promise::AnyPromise;
-use crate::promises::{TrySucceedsUncontended, of_fenced_lock};
 use crate::trial::Trial;
 
 /// All of them, the right one first.
 pub fn trials() -> Vec<Trial> {
     vec![right::trial(), orphan::trial(), waits::trial()]
-}
-
-/// What a lock promises that may be tried as well. Nobody waits, so nobody is woken.
-fn promises() -> Vec<Box<dyn AnyPromise>> {
-    let mut all = of_fenced_lock(LOCK);
-    all.retain(|promise| promise.name() != "one-woken-per-deletion");
-    all.push(Box::new(TrySucceedsUncontended::of(LOCK)));
-    all
 }

@@ -1,5 +1,6 @@
 //! `try-lock/orphan`: a deletion that fails leaves the znode.
 
+use super::right::promises;
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::lock::{Fixture, lock};
@@ -18,7 +19,7 @@ pub fn trial() -> Trial {
         .breaks("no-orphan-znode", "S-105", "lost request")
         .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
         // It gives no tokens.
-        .promises(|| without_tokens(super::promises()))
+        .promises(|| without_tokens(promises()))
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {

@@ -1,7 +1,9 @@
 //! `try-lock`: the recipe of this project.
 
 use crate::common::Stop;
-use crate::lock::{Fixture, lock};
+use crate::lock::{Fixture, LOCK, lock};
+use crate::promise::AnyPromise;
+use crate::promises::{TrySucceedsUncontended, of_fenced_lock};
 use crate::trial::{Bounds, Trial};
 use zk_recipes::{Lock, OnDisconnect};
 
@@ -11,7 +13,15 @@ pub fn trial() -> Trial {
         .summary("Takes the lock if nobody stands before it; else it leaves nothing behind.")
         .source("zk-recipes")
         .bounds(Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
-        .promises(super::promises)
+        .promises(promises)
+}
+
+/// What a lock promises that may be tried as well. Nobody waits, so nobody is woken.
+pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_fenced_lock(LOCK);
+    all.retain(|promise| promise.name() != "one-woken-per-deletion");
+    all.push(Box::new(TrySucceedsUncontended::of(LOCK)));
+    all
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
