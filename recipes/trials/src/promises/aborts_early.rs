@@ -1,7 +1,7 @@
 //! `aborts-early`.
 
-use super::broken_for;
 use super::commitment::{Told, told, transaction_of};
+use super::findings::broken_for;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;

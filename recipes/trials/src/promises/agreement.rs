@@ -1,7 +1,7 @@
 //! `agreement`.
 
-use super::broken_at;
 use super::commitment::{Told, told, verb};
+use super::findings::broken_at;
 use crate::event::Event;
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! `announced-leader-led`.
 
-use super::{SessionTracker, below, broken};
+use super::findings::broken;
+use crate::context::{SessionTracker, below};
 use crate::event::{Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;

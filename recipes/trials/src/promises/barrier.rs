@@ -3,7 +3,7 @@
 //! A waiter says of the barrier's znode that it *comes to* it, *sees* it up, *passes* it. An actor that raises and
 //! lowers the barrier says that it *raises* it, *has raised* it, *lowers* it, *has lowered* it.
 
-use super::broken;
+use super::findings::broken;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;

@@ -1,7 +1,7 @@
 //! `commit-validity`.
 
-use super::broken_at;
 use super::commitment::{Told, told, transaction_of};
+use super::findings::broken_at;
 use crate::event::{ActorId, Event};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};

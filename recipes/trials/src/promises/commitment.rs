@@ -1,6 +1,6 @@
 //! What promises of atomic commitment have in common: how votes and decisions are told.
 
-use super::below;
+use crate::context::below;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::words;
 use zk_api::Text;

@@ -1,6 +1,7 @@
 //! `content-reaches`.
 
-use super::{below, broken_at, parent};
+use super::findings::broken_at;
+use crate::context::{below, parent};
 use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;

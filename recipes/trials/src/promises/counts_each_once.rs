@@ -3,7 +3,7 @@
 //! An actor that counts says of the counter's znode that it *adds* a number, and *has added* it. The znode's data is
 //! the sum, in digits.
 
-use super::broken_at;
+use super::findings::broken_at;
 use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;

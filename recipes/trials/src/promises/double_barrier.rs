@@ -13,7 +13,8 @@
 //! A member that makes its znode again in a new session, and has not passed, gathers as before. If a round has begun
 //! since, nobody can tell which round the member is in, and nothing is judged any more.
 
-use super::{SessionTracker, below, broken, within};
+use super::findings::broken;
+use crate::context::{SessionTracker, below, within};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Assumption, Finding, Promise, Rest, Terms};
 use crate::words::{self, Word};

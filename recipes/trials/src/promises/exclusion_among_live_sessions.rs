@@ -1,6 +1,7 @@
 //! `exclusion-among-live-sessions`.
 
-use super::{SessionTracker, broken};
+use super::findings::broken;
+use crate::context::SessionTracker;
 use crate::context::Standing;
 use crate::event::{ActorId, Event};
 use crate::promise::{Assumption, Finding, Promise, Terms};

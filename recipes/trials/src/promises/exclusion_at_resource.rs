@@ -1,6 +1,7 @@
 //! `exclusion-at-fenced-resource`, `exclusion-at-unfenced-resource` and `exclusion-at-checked-resource`.
 
-use super::{SessionTracker, broken};
+use super::findings::broken;
+use crate::context::SessionTracker;
 use crate::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};

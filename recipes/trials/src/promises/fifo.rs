@@ -1,6 +1,7 @@
 //! `fifo`.
 
-use super::{SessionTracker, below, broken};
+use super::findings::broken;
+use crate::context::{SessionTracker, below};
 use crate::event::{Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use zk_api::{SessionId, Text, sequence_of};

@@ -1,6 +1,7 @@
 //! `live-members-listed`.
 
-use super::broken_at;
+use super::findings::broken_at;
+use crate::context::below;
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
@@ -28,15 +29,15 @@ impl LiveMembersListed {
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
         let is_unmade = matches!(self.members.get(&actor), Some((_, false)));
         match what {
-            Observation::Begins { about, .. } if super::below(self.group, about) && is_unmade => {
+            Observation::Begins { about, .. } if below(self.group, about) && is_unmade => {
                 let what = format!("{actor} takes itself for a member, and has not made {about}");
                 found.push(broken_at(what, [&**about]));
             }
             what => match what.told() {
-                Some((words::JOINS, node, _)) if super::below(self.group, node) => {
+                Some((words::JOINS, node, _)) if below(self.group, node) => {
                     self.members.insert(actor, (node.into(), false));
                 }
-                Some((words::LEAVES, node, _)) if super::below(self.group, node) => {
+                Some((words::LEAVES, node, _)) if below(self.group, node) => {
                     self.members.remove(&actor);
                 }
                 _ => {}

@@ -1,6 +1,6 @@
 //! Promises that a recipe does not make, measured all the same.
 
-use super::anew;
+use super::findings::anew;
 use crate::event::Event;
 use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms};
 
@@ -36,8 +36,9 @@ impl<P: Promise> Promise for Measured<P> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::findings::broken;
     use super::super::testing::*;
-    use super::super::{NoWaiterStuck, OneWokenPerDeletion, broken};
+    use super::super::{NoWaiterStuck, OneWokenPerDeletion};
     use super::*;
     use zk_api::EventType;
 

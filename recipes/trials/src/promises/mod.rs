@@ -57,7 +57,9 @@ mod counts_each_once;
 mod double_barrier;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
+mod families;
 mod fifo;
+mod findings;
 mod irrevocability;
 mod leavers_unlisted;
 mod live_members_listed;
@@ -101,6 +103,8 @@ pub use counts_each_once::CountsEachOnce;
 pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
 pub use exclusion_at_resource::ExclusionAtResource;
+pub use families::{of_commitment, of_fair_lock, of_fenced_lock, of_published_commitment, of_shared_lock};
+pub(crate) use families::{of_lock, without_tokens};
 pub use fifo::Fifo;
 pub use irrevocability::Irrevocability;
 pub use leavers_unlisted::LeaversUnlisted;
@@ -136,117 +140,11 @@ pub use woken_when_due::WokenWhenDue;
 pub use zk_recipes::OnDisconnect;
 pub use zk_recipes::queue::Delivery;
 
-use crate::context::{SessionTracker, below, parent, within};
-use crate::event::ActorId;
-use crate::promise::{AnyPromise, Assumption, Finding, Subject, Violation};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use zk_api::Text;
-
-/// The ten promises of a fair lock with tokens, in the order of the reports.
-pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    of_lock(lock, vec![Box::new(Fifo::of(lock)), Box::new(OneWokenPerDeletion::of(lock))])
-}
-
-/// The eleven promises of a fair lock with tokens that can also be shared: a contender that wants it alone has
-/// `exclusive` in the name of its znode.
-pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    let of_line: Vec<Box<dyn AnyPromise>> = vec![
-        Box::new(Fifo::of_shared(lock, exclusive)),
-        Box::new(SharersWakeTogether::of(lock, exclusive)),
-        Box::new(SharersMeet::of(lock, exclusive)),
-    ];
-    of_lock(lock, of_line)
-}
-
-/// The eight promises of a fair lock without tokens.
-pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    without_tokens(of_fenced_lock(lock))
-}
-
-/// What every lock with tokens promises, with what it promises of the line in which its contenders stand.
-pub(crate) fn of_lock(lock: &'static str, of_line: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
-    let mut all: Vec<Box<dyn AnyPromise>> = vec![
-        Box::new(ExclusionAmongLiveSessions::of(lock)),
-        Box::new(ExclusionAtResource::fenced(lock)),
-        Box::new(ExclusionAtResource::unfenced(lock)),
-        Box::new(TokensIncrease::of(lock)),
-    ];
-    all.extend(of_line);
-    all.push(Box::new(NoWaiterStuck));
-    all.push(Box::new(NoOrphanZnode::of(lock)));
-    all.push(Box::new(NoForeignDelete::of(lock)));
-    all.push(Box::new(Undisturbed::of(NoFailure).sparing(lock)));
-    all
-}
-
-/// What is left of these where no tokens are given.
-pub(crate) fn without_tokens(mut all: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
-    all.retain(|promise| !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name()));
-    all
-}
-
-/// The ten promises of atomic commitment: agreement, the two validities, that nothing is revoked, that every live site
-/// decides, that none gives up, that nobody fails, that contents reach the sites, that one vote to abort is enough, and
-/// that transactions are removed.
-pub fn of_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    let mut all = of_published_commitment(root, sites);
-    all.push(Box::new(Undisturbed::of(ContentReaches::of(root)).within(root)));
-    all.push(Box::new(Undisturbed::of(AbortsEarly::of(root)).within(root)));
-    all.push(Box::new(Undisturbed::of(NoOrphanTransaction::of(root)).within(root)));
-    all
-}
-
-/// As [`of_commitment`], without the last three: published protocols do not say who removes what.
-///
-/// After an administrator's change of a transaction, its violations are expected. Deleting a site's presence counts for
-/// the rest of the site's life, and only aborts are expected after it.
-pub fn of_published_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    vec![
-        Box::new(Undisturbed::of(Agreement::of(root)).within(root)),
-        Box::new(Undisturbed::of(CommitValidity::of(root)).within(root)),
-        Box::new(Undisturbed::of(Irrevocability::of(root)).within(root)),
-        Box::new(Undisturbed::of(AbortValidity::of(root, sites))),
-        Box::new(Undisturbed::of(NoWaiterStuck).within(root)),
-        Box::new(Undisturbed::of(VotersLearn::of(root)).within(root)),
-        Box::new(Undisturbed::of(NoFailure).within(root)),
-    ]
-}
-
-fn broken(what: String, violated_assumption: Option<Assumption>) -> Finding {
-    Finding::Broken(Violation::new(what, violated_assumption))
-}
-
-/// Broken, and about znodes.
-fn broken_at<'a>(what: String, znodes: impl IntoIterator<Item = &'a str>) -> Finding {
-    let about = Subject::Znodes(znodes.into_iter().map(Text::from).collect());
-    Finding::Broken(Violation { what, violated_assumption: None, about })
-}
-
-/// Broken, and about what any of these actors has.
-fn broken_for(what: String, actors: &[ActorId]) -> Finding {
-    Finding::Broken(Violation { what, violated_assumption: None, about: Subject::Actors(actors.into()) })
-}
-
-/// What is found by this, and was not before.
-fn anew(found: &mut Vec<Finding>, looks: impl FnOnce(&mut Vec<Finding>)) -> &mut [Finding] {
-    let before = found.len();
-    looks(found);
-    &mut found[before..]
-}
-
-/// What stands for a text behind an actor's name in a promise's state. Its own name in it counts for nothing, so that
-/// another process has the same in its place: a model tells processes that only their names tell apart from none.
-fn mark(actor: ActorId, text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.replace(&format!("p{}", actor.process), "\0").hash(&mut hasher);
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{End, Event, GroundTruth};
-    use crate::promise::{NOT_SAID, Rest};
+    use crate::event::{ActorId, End, Event, GroundTruth};
+    use crate::promise::{AnyPromise, NOT_SAID, Rest};
     use std::collections::BTreeMap;
     use zk_api::SessionId;
 

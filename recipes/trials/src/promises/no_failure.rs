@@ -1,6 +1,6 @@
 //! `no-failure`.
 
-use super::broken_for;
+use super::findings::broken_for;
 use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};

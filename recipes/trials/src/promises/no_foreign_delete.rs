@@ -1,7 +1,8 @@
 //! `no-foreign-delete`.
 
+use super::findings::broken;
 use super::revocation_heeded::UNLOCK;
-use super::{SessionTracker, broken, within};
+use crate::context::{SessionTracker, within};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};

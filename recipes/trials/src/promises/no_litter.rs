@@ -1,7 +1,8 @@
 //! `no-litter`.
 
+use super::findings::broken_at;
 use super::no_waiter_stuck::dies;
-use super::{broken_at, parent};
+use crate::context::parent;
 use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! `no-orphan-transaction`.
 
 use super::commitment::transaction_of;
-use super::{below, broken_at};
+use super::findings::broken_at;
+use crate::context::below;
 use crate::event::{End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! `no-orphan-znode`.
 
-use super::{below, broken};
+use super::findings::broken;
+use crate::context::below;
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! `no-polling`.
 
-use super::broken_for;
+use super::findings::broken_for;
 use crate::event::{End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 

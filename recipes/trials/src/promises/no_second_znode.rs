@@ -1,9 +1,10 @@
 //! `no-second-znode`.
 
-use super::{broken, mark};
+use super::findings::broken;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use zk_api::{SessionId, Text, sequence_of};
 
 /// No session makes a sequential ephemeral znode while it has another whose name differs only in the number: a create
@@ -65,6 +66,14 @@ impl Promise for NoSecondZnode {
             Event::Is(_) | Event::Observed { .. } => {}
         }
     }
+}
+
+/// What stands for a text behind an actor's name in a promise's state. Its own name in it counts for nothing, so that
+/// another process has the same in its place: a model tells processes that only their names tell apart from none.
+fn mark(actor: ActorId, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.replace(&format!("p{}", actor.process), "\0").hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

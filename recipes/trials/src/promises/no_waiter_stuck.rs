@@ -1,6 +1,6 @@
 //! `no-waiter-stuck`.
 
-use super::broken_for;
+use super::findings::broken_for;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;

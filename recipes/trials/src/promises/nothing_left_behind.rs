@@ -1,6 +1,7 @@
 //! `nothing-left-behind`.
 
-use super::{below, broken_for, within};
+use super::findings::broken_for;
+use crate::context::{below, within};
 use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;

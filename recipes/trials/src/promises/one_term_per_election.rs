@@ -1,6 +1,7 @@
 //! `one-term-per-election`.
 
-use super::{below, broken};
+use super::findings::broken;
+use crate::context::below;
 use crate::event::{Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeSet;

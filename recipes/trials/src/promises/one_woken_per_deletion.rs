@@ -1,6 +1,7 @@
 //! `one-woken-per-deletion`.
 
-use super::{SessionTracker, broken, parent, within};
+use super::findings::broken;
+use crate::context::{SessionTracker, parent, within};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;

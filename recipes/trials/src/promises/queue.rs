@@ -4,7 +4,8 @@
 //! an ephemeral znode is no payload. A producer *puts* a payload with a priority, and *has put* it. A consumer *asks*
 //! the items' parent, *takes* an item, *has worked off* the item.
 
-use super::{SessionTracker, below, broken_at, broken_for, parent};
+use super::findings::{broken_at, broken_for};
+use crate::context::{SessionTracker, below, parent};
 use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;

@@ -1,6 +1,7 @@
 //! `revocation-heeded`.
 
-use super::{below, broken};
+use super::findings::broken;
+use crate::context::below;
 use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! `sequencer-names-a-holder`.
 
-use super::{below, broken};
+use super::findings::broken;
+use crate::context::below;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;

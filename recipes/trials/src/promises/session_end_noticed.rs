@@ -1,6 +1,6 @@
 //! `session-end-noticed`.
 
-use super::broken;
+use super::findings::broken;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};

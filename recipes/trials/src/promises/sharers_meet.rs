@@ -1,7 +1,8 @@
 //! `sharers-meet`.
 
-use super::{SessionTracker, below, broken};
+use super::findings::broken;
 use crate::context::Standing;
+use crate::context::{SessionTracker, below};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};

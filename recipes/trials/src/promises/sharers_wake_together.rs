@@ -1,6 +1,7 @@
 //! `sharers-wake-together`.
 
-use super::{SessionTracker, below, broken, within};
+use super::findings::broken;
+use crate::context::{SessionTracker, below, within};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! What every recipe is held to, unless its author opts out of it by name.
 
+use super::findings::anew;
 use super::{
     NO_POLLING, NoFailure, NoLitter, NoPolling, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed,
-    anew,
 };
 use crate::event::Event;
 use crate::promise::{AnyPromise, Finding, Promise, Rest, Terms};

@@ -1,6 +1,6 @@
 //! `stops-at-loss`.
 
-use super::broken;
+use super::findings::broken;
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;

@@ -1,6 +1,6 @@
 //! `tells-in-order`.
 
-use super::broken_for;
+use super::findings::broken_for;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words::{self, Word};

@@ -1,6 +1,7 @@
 //! `tokens-increase`.
 
-use super::{SessionTracker, broken};
+use super::findings::broken;
+use crate::context::SessionTracker;
 use crate::event::{Event, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use zk_api::Zxid;

@@ -1,7 +1,8 @@
 //! `try-succeeds-uncontended`.
 
-use super::{SessionTracker, below, broken, within};
+use super::findings::broken;
 use crate::context::Standing;
+use crate::context::{SessionTracker, below, within};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};

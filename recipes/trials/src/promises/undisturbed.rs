@@ -1,6 +1,7 @@
 //! Promises that are owed as long as no administrator has changed what they are about.
 
-use super::{anew, below, parent, within};
+use super::findings::anew;
+use crate::context::{below, parent, within};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! What readers see of a znode's children over time: `committed-reads`, `no-torn-reads`, `monotone-reads`,
 //! `reads-what-it-was-told` and `fresh-at-rest`.
 
-use super::{broken, broken_at};
+use super::findings::{broken, broken_at};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;

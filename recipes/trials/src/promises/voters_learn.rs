@@ -1,7 +1,8 @@
 //! `voters-learn`.
 
 use super::commitment::{Told, told};
-use super::{below, broken_at};
+use super::findings::broken_at;
+use crate::context::below;
 use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;

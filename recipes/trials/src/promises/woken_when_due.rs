@@ -1,6 +1,7 @@
 //! `woken-when-due`.
 
-use super::{SessionTracker, below, broken_for, within};
+use super::findings::broken_for;
+use crate::context::{SessionTracker, below, within};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;

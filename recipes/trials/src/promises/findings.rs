@@ -1,0 +1,28 @@
+//! How a promise says what it has found.
+
+use crate::event::ActorId;
+use crate::promise::{Assumption, Finding, Subject, Violation};
+use zk_api::Text;
+
+/// Broken, about nothing in particular.
+pub(super) fn broken(what: String, violated_assumption: Option<Assumption>) -> Finding {
+    Finding::Broken(Violation::new(what, violated_assumption))
+}
+
+/// Broken, and about znodes.
+pub(super) fn broken_at<'a>(what: String, znodes: impl IntoIterator<Item = &'a str>) -> Finding {
+    let about = Subject::Znodes(znodes.into_iter().map(Text::from).collect());
+    Finding::Broken(Violation { what, violated_assumption: None, about })
+}
+
+/// Broken, and about what any of these actors has.
+pub(super) fn broken_for(what: String, actors: &[ActorId]) -> Finding {
+    Finding::Broken(Violation { what, violated_assumption: None, about: Subject::Actors(actors.into()) })
+}
+
+/// What is found by this, and was not before.
+pub(super) fn anew(found: &mut Vec<Finding>, looks: impl FnOnce(&mut Vec<Finding>)) -> &mut [Finding] {
+    let before = found.len();
+    looks(found);
+    &mut found[before..]
+}
