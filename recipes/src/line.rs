@@ -19,6 +19,7 @@
 //! ```
 
 use crate::names::{self, Contender};
+use crate::revoke::{self, Revoked};
 use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
 use std::future::Future;
@@ -406,6 +407,16 @@ impl<'a, Z: ZooKeeper> Held<'a, Z> {
     /// is lost. Race it against the work. A holder that stops must still [`release`](Held::release).
     pub async fn lost(&self, on: OnDisconnect) -> Lost {
         session::node_lost(&self.place.line.zk, self.node(), on).await
+    }
+
+    /// Resolves when somebody asks for it back, by [`Revoker::ask`](crate::Revoker::ask), or when it is lost, as
+    /// [`Held::lost`] tells. Race it against the work.
+    ///
+    /// It resolves at once if somebody asked earlier, even while the holder still waited in line. A holder that is not
+    /// connected learns of it once it is connected again: nobody can say how long that takes, so whoever asks must not
+    /// count on an answer.
+    pub async fn revoked(&self, on: OnDisconnect) -> Revoked {
+        revoke::asked_back(&self.place.line.zk, self.node(), on).await
     }
 
     /// As [`lost`](Held::lost), but without watching the znode, which saves a request: for use where nobody deletes

@@ -1,11 +1,10 @@
 //! Asking holders to give back what they hold, and taking it from them.
 
-use crate::line::Held;
 use crate::names::Contender;
 use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
 use std::time::Duration;
-use zk_api::{Either, Error, ErrorCode, Local, SessionId, ZPath, ZooKeeper, race};
+use zk_api::{Either, Error, ErrorCode, KeeperState, Local, SessionId, ZPath, ZooKeeper, race};
 
 /// What is written to a contender's znode to ask for it back.
 pub const UNLOCK: &str = "unlock";
@@ -19,15 +18,33 @@ pub enum Revoked {
     Lost(Lost),
 }
 
-impl<Z: ZooKeeper> Held<'_, Z> {
-    /// Resolves when somebody asks for it back, by [`Revoker::ask`], or when it is lost, as [`Held::lost`] tells. Race it
-    /// against the work.
-    ///
-    /// It resolves at once if somebody asked earlier, even while the holder still waited in line. A holder that is not
-    /// connected learns of it once it is connected again: nobody can say how long that takes, so whoever asks must not
-    /// count on an answer.
-    pub async fn revoked(&self, on: OnDisconnect) -> Revoked {
-        session::asked_back(&self.line().zk, self.node(), on).await
+/// Resolves when the data of an own ephemeral znode ask for it back, or when it is lost.
+pub(crate) async fn asked_back<Z: ZooKeeper>(zk: &Z, node: &ZPath, on: OnDisconnect) -> Revoked {
+    loop {
+        let mut change = zk.state_change();
+        if let Some(lost) = session::lost_by(zk.state(), on) {
+            return Revoked::Lost(lost);
+        }
+        if zk.state() != KeeperState::SyncConnected {
+            change.await;
+            continue;
+        }
+        match race(zk.data_watch(node), &mut change).await {
+            Either::Left(Ok(((data, stat), watch))) if stat.ephemeral_owner() == zk.session() => {
+                if data.bytes() == UNLOCK.as_bytes() {
+                    return Revoked::Asked;
+                }
+                // Whatever it is, the data tell what to make of it; where they are gone, so is what was held.
+                race(watch, change).await;
+            }
+            Either::Left(Ok(_)) => return Revoked::Lost(Lost::NodeGone),
+            Either::Left(Err(e)) if e.code == ErrorCode::NoNode => return Revoked::Lost(Lost::NodeGone),
+            Either::Left(Err(e)) if e.is_session_over() => return Revoked::Lost(Lost::SessionOver),
+            Either::Left(Err(_)) => {
+                race(change, zk.sleep(Duration::from_secs(1))).await;
+            }
+            Either::Right(_) => {}
+        }
     }
 }
 
@@ -54,10 +71,10 @@ pub enum Ended {
 
 /// Sees who stands in line for a lock, asks holders to give it back, and takes it from those who do not.
 ///
-/// It works on any lock of this crate. Holders that listen to [`Held::revoked`] heed its requests; waiters that are
-/// asked hear of it when they are granted the lock. A lock that it takes is gone: the next in line holds it at once,
-/// whatever the former holder still does. Writes and deletions name a contender's znode, whose path is never another's,
-/// so a late or repeated one hits nobody else.
+/// It works on any lock of this crate. Holders that listen to [`Held::revoked`](crate::Held::revoked) heed its requests;
+/// waiters that are asked hear of it when they are granted the lock. A lock that it takes is gone: the next in line holds
+/// it at once, whatever the former holder still does. Writes and deletions name a contender's znode, whose path is never
+/// another's, so a late or repeated one hits nobody else.
 ///
 /// ```
 /// use std::time::Duration;

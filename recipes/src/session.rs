@@ -24,7 +24,6 @@
 //! }
 //! ```
 
-use crate::revoke::{Revoked, UNLOCK};
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;
@@ -202,36 +201,6 @@ pub(crate) async fn node_lost<Z: ZooKeeper>(zk: &Z, node: &ZPath, on: OnDisconne
     }
 }
 
-/// Resolves when the data of an own ephemeral znode ask for it back, or when it is lost.
-pub(crate) async fn asked_back<Z: ZooKeeper>(zk: &Z, node: &ZPath, on: OnDisconnect) -> Revoked {
-    loop {
-        let mut change = zk.state_change();
-        if let Some(lost) = lost_by(zk.state(), on) {
-            return Revoked::Lost(lost);
-        }
-        if zk.state() != KeeperState::SyncConnected {
-            change.await;
-            continue;
-        }
-        match race(zk.data_watch(node), &mut change).await {
-            Either::Left(Ok(((data, stat), watch))) if stat.ephemeral_owner() == zk.session() => {
-                if data.bytes() == UNLOCK.as_bytes() {
-                    return Revoked::Asked;
-                }
-                // Whatever it is, the data tell what to make of it; where they are gone, so is what was held.
-                race(watch, change).await;
-            }
-            Either::Left(Ok(_)) => return Revoked::Lost(Lost::NodeGone),
-            Either::Left(Err(e)) if e.code == ErrorCode::NoNode => return Revoked::Lost(Lost::NodeGone),
-            Either::Left(Err(e)) if e.is_session_over() => return Revoked::Lost(Lost::SessionOver),
-            Either::Left(Err(_)) => {
-                race(change, zk.sleep(Duration::from_secs(1))).await;
-            }
-            Either::Right(_) => {}
-        }
-    }
-}
-
 /// Resolves when the session is over or, as `on` says, the connection is lost. Listens from this call on.
 pub(crate) fn session_lost<Z: ZooKeeper>(
     zk: &Z,
@@ -249,7 +218,8 @@ pub(crate) fn session_lost<Z: ZooKeeper>(
     }
 }
 
-fn lost_by(state: KeeperState, on: OnDisconnect) -> Option<Lost> {
+/// How something is lost by what the session has become, if it is.
+pub(crate) fn lost_by(state: KeeperState, on: OnDisconnect) -> Option<Lost> {
     match (state, on) {
         (KeeperState::SyncConnected, _) | (KeeperState::Disconnected, OnDisconnect::KeepUntilExpired) => None,
         (KeeperState::Disconnected, OnDisconnect::Stop) => Some(Lost::Disconnected),
