@@ -1,22 +1,19 @@
 //! Atomic commitment: several sites agree to commit a transaction or to abort it.
 
+mod site;
 mod terms;
 mod transaction;
 
 pub use terms::{Terms, Verdict, Watching};
 pub use transaction::{Decided, Transaction};
 
-use crate::session::{self, RecipeError};
+use crate::session::RecipeError;
+use site::{Site, child};
 use std::fmt;
-use std::pin::Pin;
-use std::task::Poll;
+use terms::DECISION;
 use zk_api::{
-    CreateMode, Data, Error, ErrorCode, EventType, Local, MultiOutcome, Op, PathError, Text, Watch, ZPath,
-    ZooKeeper, open_acl,
+    CreateMode, Data, Error, ErrorCode, Local, MultiOutcome, Op, PathError, Text, ZPath, ZooKeeper, open_acl,
 };
-
-/// The znode of a transaction's decision.
-const DECISION: &str = "decision";
 
 /// A process that takes part in transactions, under a name of its own.
 ///
@@ -76,21 +73,11 @@ const DECISION: &str = "decision";
 /// # Cost
 ///
 #[doc = include_str!("../costs/two_phase_commit.md")]
-pub struct Participant<Z> {
-    zk: Z,
-    transactions: ZPath,
-    members: ZPath,
-    name: Text,
-}
+pub struct Participant<Z>(Site<Z>);
 
 impl<Z> fmt::Debug for Participant<Z> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Participant { transactions, members, name, .. } = self;
-        f.debug_struct("Participant")
-            .field("transactions", transactions)
-            .field("members", members)
-            .field("name", name)
-            .finish_non_exhaustive()
+        self.0.fmt(f)
     }
 }
 
@@ -100,32 +87,28 @@ impl<Z: ZooKeeper> Participant<Z> {
     pub fn new(zk: Z, transactions: &ZPath, members: &ZPath, name: &str) -> Result<Self, PathError> {
         terms::checked_name(name)?;
         members.join(name)?;
-        Ok(Participant {
-            zk,
-            transactions: transactions.clone(),
-            members: members.clone(),
-            name: name.into(),
-        })
+        let (transactions, members) = (transactions.clone(), members.clone());
+        Ok(Participant(Site { zk, transactions, members, name: name.into() }))
     }
 
     /// Makes this site present, as long as its session lives. Waits until the znode of a former life is gone.
     pub async fn join(&self) -> Result<(), RecipeError> {
-        let own = self.member(&self.name);
+        let own = self.0.member(&self.0.name);
         loop {
-            self.zk.checkpoint("commit/join", &[Local::Text(own.as_str())]);
-            match self.zk.create(&own, Data::NULL, CreateMode::Ephemeral).await {
+            self.0.zk.checkpoint("commit/join", &[Local::Text(own.as_str())]);
+            match self.0.zk.create(&own, Data::NULL, CreateMode::Ephemeral).await {
                 Ok(_) => return Ok(()),
                 Err(e) if e.code == ErrorCode::NodeExists => {}
                 Err(e) => {
-                    self.passing(e, &self.members).await?;
+                    self.0.passing(e, &self.0.members).await?;
                     continue;
                 }
             }
-            match self.zk.exists_watch(&own).await {
-                Ok((Some(stat), _)) if stat.ephemeral_owner() == self.zk.session() => return Ok(()),
-                Ok((Some(_), watch)) => self.any_of([watch]).await?,
+            match self.0.zk.exists_watch(&own).await {
+                Ok((Some(stat), _)) if stat.ephemeral_owner() == self.0.zk.session() => return Ok(()),
+                Ok((Some(_), watch)) => self.0.any_of([watch]).await?,
                 Ok((None, _)) => {}
-                Err(e) => self.passing(e, &self.members).await?,
+                Err(e) => self.0.passing(e, &self.0.members).await?,
             }
         }
     }
@@ -133,11 +116,11 @@ impl<Z: ZooKeeper> Participant<Z> {
     /// Waits until all of these are present.
     pub async fn wait_for(&self, sites: &[Text]) -> Result<(), RecipeError> {
         loop {
-            self.zk.checkpoint("commit/wait-for", &[Local::Text(self.members.as_str())]);
-            match self.zk.children_watch(&self.members).await {
+            self.0.zk.checkpoint("commit/wait-for", &[Local::Text(self.0.members.as_str())]);
+            match self.0.zk.children_watch(&self.0.members).await {
                 Ok((names, _)) if sites.iter().all(|site| names.contains(site)) => return Ok(()),
-                Ok((_, watch)) => self.any_of([watch]).await?,
-                Err(e) => self.passing(e, &self.members).await?,
+                Ok((_, watch)) => self.0.any_of([watch]).await?,
+                Err(e) => self.0.passing(e, &self.0.members).await?,
             }
         }
     }
@@ -148,8 +131,8 @@ impl<Z: ZooKeeper> Participant<Z> {
     /// Fails if the terms are not fit, or this site is not among those of the transaction.
     pub async fn propose(&self, id: &str, terms: &Terms) -> Result<Option<Transaction<'_, Z>>, RecipeError> {
         let path = self.transaction(id)?;
-        let data = terms.written(&self.name).map_err(|_| bad_terms(&path))?;
-        if !terms.sites.contains(&self.name) {
+        let data = terms.written(&self.0.name).map_err(|_| bad_terms(&path))?;
+        if !terms.sites.contains(&self.0.name) {
             return Err(bad_terms(&path));
         }
         let create = |path: ZPath, data| Op::Create {
@@ -163,11 +146,11 @@ impl<Z: ZooKeeper> Participant<Z> {
         let mut ops = vec![create(path.clone(), data)];
         ops.extend(below.map(|name| create(child(&path, name), Data::NULL)));
         loop {
-            self.zk.checkpoint("commit/propose", &[Local::Text(path.as_str())]);
-            match self.zk.multi(ops.clone()).await {
+            self.0.zk.checkpoint("commit/propose", &[Local::Text(path.as_str())]);
+            match self.0.zk.multi(ops.clone()).await {
                 Ok(MultiOutcome::Applied(_)) => {
-                    let (coordinator, terms) = (self.name.clone(), terms.clone());
-                    return Ok(Some(Transaction { by: self, path, coordinator, terms }));
+                    let (coordinator, terms) = (self.0.name.clone(), terms.clone());
+                    return Ok(Some(Transaction { by: &self.0, path, coordinator, terms }));
                 }
                 // It may be this one's own, if an answer was lost.
                 Ok(MultiOutcome::Failed(codes)) if codes.contains(&Some(ErrorCode::NodeExists)) => {
@@ -176,9 +159,9 @@ impl<Z: ZooKeeper> Participant<Z> {
                 Ok(MultiOutcome::Failed(codes)) => {
                     let code = codes.into_iter().flatten().next().unwrap_or(ErrorCode::SystemError);
                     let error = Error { code, tried: "multi", path: path.text() };
-                    self.passing(error, &self.transactions).await?;
+                    self.0.passing(error, &self.0.transactions).await?;
                 }
-                Err(e) => self.passing(e, &self.transactions).await?,
+                Err(e) => self.0.passing(e, &self.0.transactions).await?,
             }
         }
     }
@@ -192,14 +175,14 @@ impl<Z: ZooKeeper> Participant<Z> {
     async fn read(&self, id: &str, whom: &str) -> Result<Option<Transaction<'_, Z>>, RecipeError> {
         let path = self.transaction(id)?;
         loop {
-            self.zk.checkpoint("commit/read", &[Local::Text(path.as_str()), Local::Text(whom)]);
-            match self.zk.data(&path).await {
+            self.0.zk.checkpoint("commit/read", &[Local::Text(path.as_str()), Local::Text(whom)]);
+            match self.0.zk.data(&path).await {
                 Ok((data, _)) => {
                     let (coordinator, terms) = Terms::read(&data).ok_or_else(|| bad_terms(&path))?;
-                    return Ok(Some(Transaction { by: self, path, coordinator, terms }));
+                    return Ok(Some(Transaction { by: &self.0, path, coordinator, terms }));
                 }
                 Err(e) if e.code == ErrorCode::NoNode => return Ok(None),
-                Err(e) => self.passing(e, &path).await?,
+                Err(e) => self.0.passing(e, &path).await?,
             }
         }
     }
@@ -208,55 +191,22 @@ impl<Z: ZooKeeper> Participant<Z> {
     pub async fn hear_of(&self, id: &str) -> Result<Transaction<'_, Z>, RecipeError> {
         let path = self.transaction(id)?;
         loop {
-            self.zk.checkpoint("commit/hear-of", &[Local::Text(path.as_str())]);
-            match self.zk.exists_watch(&path).await {
+            self.0.zk.checkpoint("commit/hear-of", &[Local::Text(path.as_str())]);
+            match self.0.zk.exists_watch(&path).await {
                 Ok((Some(_), _)) => {
                     if let Some(transaction) = self.read(id, "hear-of").await? {
                         return Ok(transaction);
                     }
                 }
-                Ok((None, watch)) => self.any_of([watch]).await?,
-                Err(e) => self.passing(e, &path).await?,
+                Ok((None, watch)) => self.0.any_of([watch]).await?,
+                Err(e) => self.0.passing(e, &path).await?,
             }
         }
-    }
-
-    fn member(&self, name: &str) -> ZPath {
-        child(&self.members, name)
     }
 
     fn transaction(&self, id: &str) -> Result<ZPath, RecipeError> {
-        self.transactions.join(id).map_err(|_| bad_terms(&self.transactions))
+        self.0.transactions.join(id).map_err(|_| bad_terms(&self.0.transactions))
     }
-
-    async fn passing(&self, error: Error, parent: &ZPath) -> Result<(), RecipeError> {
-        session::passing(&self.zk, error, parent).await
-    }
-
-    /// Waits until one of these tells anything, or the connection was lost and is there again.
-    async fn any_of<const N: usize>(&self, mut watches: [Watch; N]) -> Result<(), RecipeError> {
-        let mut change = self.zk.state_change();
-        let event = std::future::poll_fn(|cx| {
-            for watch in &mut watches {
-                if let Poll::Ready(event) = Pin::new(watch).poll(cx) {
-                    return Poll::Ready(Some(event));
-                }
-            }
-            Pin::new(&mut change).poll(cx).map(|_| None)
-        });
-        let event = event.await;
-        // Or they would be set again on the next connection, for nobody.
-        drop(watches);
-        match event {
-            Some(event) if event.kind == EventType::None => Err(RecipeError::SessionLost),
-            Some(_) => Ok(()),
-            None => session::connected(&self.zk).await,
-        }
-    }
-}
-
-fn child(parent: &ZPath, name: &str) -> ZPath {
-    parent.join(name).expect("names of sites were checked")
 }
 
 fn bad_terms(path: &ZPath) -> RecipeError {

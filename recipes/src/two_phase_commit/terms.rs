@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use zk_api::{Data, PathError, Text, ZPath};
 
+/// The znode of a transaction's decision.
+pub(super) const DECISION: &str = "decision";
+
 /// A vote or a decision.
 ///
 /// ```
@@ -76,7 +79,7 @@ impl Terms {
         let mut known = BTreeSet::new();
         for site in &self.sites {
             checked_name(site)?;
-            if !known.insert(site) || **site == *super::DECISION {
+            if !known.insert(site) || **site == *DECISION {
                 return Err(unfit(site));
             }
         }

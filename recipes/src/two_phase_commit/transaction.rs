@@ -1,7 +1,7 @@
 //! A transaction as one of its sites sees it, and how it is decided.
 
-use super::terms::{Terms, Verdict, Watching};
-use super::{DECISION, Participant, child};
+use super::site::{Site, child};
+use super::terms::{DECISION, Terms, Verdict, Watching};
 use crate::session::RecipeError;
 use std::fmt;
 use zk_api::{ErrorCode, Local, Op, Text, Watch, ZPath, ZooKeeper};
@@ -24,7 +24,7 @@ use zk_api::{ErrorCode, Local, Op, Text, Watch, ZPath, ZooKeeper};
 /// }
 /// ```
 pub struct Transaction<'a, Z> {
-    pub(super) by: &'a Participant<Z>,
+    pub(super) by: &'a Site<Z>,
     pub(super) path: ZPath,
     pub(super) coordinator: Text,
     pub(super) terms: Terms,
