@@ -5,7 +5,7 @@
 //! library opens connections, and opens them again: they stand for the session's own, which the engine breaks. While that
 //! one is broken, none is answered.
 //!
-//! Left out, as named in [`LEFT_OUT`]: what only a network or a scheduler could show.
+//! Left out, as named in [`LEFT_OUT`](crate::memory::LEFT_OUT): what only a network or a scheduler could show.
 
 use crate::memory::{At, BEGINS_NS, Memory};
 use std::collections::{BTreeMap, VecDeque};
@@ -24,11 +24,6 @@ use zk_trials::event::{End, Observation, Resource};
 use zk_trials::probe::{ASKS_PER_TURN, Probe as _};
 use zk_trials::program::{Input, Life, Output, ProgramStep, Socket};
 use zk_trials::trial::Role;
-
-/// What a search of a program takes in one way: its verdict says so.
-pub(crate) const LEFT_OUT: &str = "one order of its threads, which have done with each message before the next one comes; one \
-    drawing of its chance; no wait beyond a minute; nothing behind the end of its main thread; times, session ids and \
-    zxids as the model numbers them";
 
 /// Of a program that has two sessions at a time, or one after it has closed another.
 const ANOTHER_SESSION: &str = "it opens another session though its first has not expired: no model has that";
@@ -209,7 +204,8 @@ impl Stands {
         }));
     }
 
-    /// A message comes. How its numbers are written is not for the program's code: see [`LEFT_OUT`].
+    /// A message comes. How its numbers are written is not for the program's code: see
+    /// [`LEFT_OUT`](crate::memory::LEFT_OUT).
     fn receives(&mut self, socket: Socket, message: &ToClient) {
         let Some(conn) = self.conns.get_mut(&socket) else { return };
         let write = || conn.wire.write(message);

@@ -1,40 +1,12 @@
 //! The workers of one program.
 
+use crate::examples::Example;
 use crate::frame::{Answer, Ask};
-use crate::watch::Watch;
-use crate::worker::{Worker, unexpected};
+use crate::python;
+use crate::watch::{Limits, Watch};
+use crate::worker::{Start, Worker, unexpected};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use zk_trials::program::{Input, Life, Now, Program, ProgramStep, Programs};
-
-/// How a worker is started, and what it is told before it is asked for anything.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
-    /// The program, as it is named to the host and to people.
-    pub program: String,
-    /// The host's command and its arguments.
-    pub command: Vec<String>,
-    /// Set in its environment.
-    pub environment: Vec<(String, String)>,
-    /// What its stdin begins with.
-    pub preamble: Vec<u8>,
-}
-
-/// How long a worker may be about one answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Of processor time.
-    pub cpu: Duration,
-    /// Outside, whatever it waits for.
-    pub wait: Duration,
-}
-
-impl Default for Limits {
-    /// Ten thousands of times what a step takes, and much more where the machine is busy with something else.
-    fn default() -> Limits {
-        Limits { cpu: Duration::from_secs(5), wait: Duration::from_secs(30) }
-    }
-}
 
 /// Workers with a program, which are used again from life to life.
 pub struct Hosts {
@@ -57,6 +29,17 @@ impl Hosts {
         let (worker, who) =
             Worker::start(&start, &watch).map_err(|what| format!("{}: {what}", start.program))?;
         Ok(Hosts { start, watch, idle: Arc::new(Mutex::new(vec![worker])), who })
+    }
+
+    /// A function of a Python file, `lock.py:worker`.
+    pub fn python(python: &str, program: &str, limits: Limits) -> Result<Hosts, String> {
+        Hosts::start(python::start(python, program, None), limits)
+    }
+
+    /// A program that is built in.
+    pub fn example(python: &str, example: &Example, limits: Limits) -> Result<Hosts, String> {
+        let built_in = Some(("built_in", example.text));
+        Hosts::start(python::start(python, example.program, built_in), limits)
     }
 
     /// Who the host says it is.

@@ -48,5 +48,7 @@ mod watch;
 mod worker;
 
 pub use examples::{EXAMPLES, Example};
-pub use hosts::{Hosts, Limits, Start};
+pub use hosts::Hosts;
 pub use trial::hosted;
+pub use watch::Limits;
+pub use worker::Start;

@@ -9,6 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use zk_trials::event::ActorId;
 use zk_trials::program::{Input, Life, Now, Program, ProgramStep, Programs};
 
+/// What a search of a program takes in one way: its verdict says so.
+const LEFT_OUT: &str = "one order of its threads, which have done with each message before the next one comes; one \
+    drawing of its chance; no wait beyond a minute; nothing behind the end of its main thread; times, session ids and \
+    zxids as the model numbers them";
+
 /// So many programs are kept where they stand, each in a process of its own.
 const STANDING: usize = 6;
 
@@ -80,7 +85,7 @@ impl Programs for Memory {
     }
 
     fn left_out(&self) -> &'static str {
-        crate::actor::LEFT_OUT
+        LEFT_OUT
     }
 }
 

@@ -1,6 +1,6 @@
 //! The host for Python, and how it is started.
 
-use crate::{Example, Hosts, Limits, Start};
+use crate::worker::Start;
 
 /// The modules of the host. A worker is told them: nothing need be installed.
 const MODULES: [(&str, &str); 9] = [
@@ -18,36 +18,19 @@ const MODULES: [(&str, &str); 9] = [
 /// Makes the modules of what stdin begins with, and starts the host.
 const LOADER: &str = include_str!("../python/zoocheck_host/loader.py");
 
-impl Hosts {
-    /// A function of a Python file, `lock.py:worker`.
-    pub fn python(python: &str, program: &str, limits: Limits) -> Result<Hosts, String> {
-        Hosts::with(python, program, None, limits)
+/// How a worker is started that runs a function of a Python file, `lock.py:worker`, or of a module that is built in.
+pub(crate) fn start(python: &str, program: &str, built_in: Option<(&str, &str)>) -> Start {
+    let modules: Vec<(&str, &str)> = MODULES.into_iter().chain(built_in).collect();
+    let mut preamble = format!("{}\n", modules.len()).into_bytes();
+    for (name, text) in modules {
+        preamble.extend(format!("{name} {}\n{text}", text.len()).into_bytes());
     }
-
-    /// A program that is built in.
-    pub fn example(python: &str, example: &Example, limits: Limits) -> Result<Hosts, String> {
-        Hosts::with(python, example.program, Some(("built_in", example.text)), limits)
-    }
-
-    fn with(
-        python: &str,
-        program: &str,
-        built_in: Option<(&str, &str)>,
-        limits: Limits,
-    ) -> Result<Hosts, String> {
-        let modules: Vec<(&str, &str)> = MODULES.into_iter().chain(built_in).collect();
-        let mut preamble = format!("{}\n", modules.len()).into_bytes();
-        for (name, text) in modules {
-            preamble.extend(format!("{name} {}\n{text}", text.len()).into_bytes());
-        }
-        // Sets of texts come in an order that depends on it: in the same one everywhere, unless somebody wants another.
-        let seed = std::env::var("PYTHONHASHSEED").unwrap_or_else(|_| "0".into());
-        let start = Start {
-            program: program.into(),
-            command: [python, "-u", "-c", LOADER].map(String::from).to_vec(),
-            environment: vec![("PYTHONHASHSEED".into(), seed)],
-            preamble,
-        };
-        Hosts::start(start, limits)
+    // Sets of texts come in an order that depends on it: in the same one everywhere, unless somebody wants another.
+    let seed = std::env::var("PYTHONHASHSEED").unwrap_or_else(|_| "0".into());
+    Start {
+        program: program.into(),
+        command: [python, "-u", "-c", LOADER].map(String::from).to_vec(),
+        environment: vec![("PYTHONHASHSEED".into(), seed)],
+        preamble,
     }
 }

@@ -1,12 +1,27 @@
 //! Ends workers that do not answer. The only place of a hosted run where the time outside counts.
 
-use crate::Limits;
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long a worker may be about one answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Of processor time.
+    pub cpu: Duration,
+    /// Outside, whatever it waits for.
+    pub wait: Duration,
+}
+
+impl Default for Limits {
+    /// Ten thousands of times what a step takes, and much more where the machine is busy with something else.
+    fn default() -> Limits {
+        Limits { cpu: Duration::from_secs(5), wait: Duration::from_secs(30) }
+    }
+}
 
 /// A worker's process, shared by who asks it and who looks whether it answers.
 pub(crate) struct Guard(Mutex<State>);

@@ -1,7 +1,6 @@
 //! A worker: asked, answering, and ended where it does not.
 
 use crate::frame::{Answer, Ask, FRAME_BYTES_MAX};
-use crate::hosts::Start;
 use crate::watch::{Guard, Watch};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -10,6 +9,19 @@ use std::sync::Arc;
 
 /// So much of what it has printed is shown.
 const SHOWN: usize = 60;
+
+/// How a worker is started, and what it is told before it is asked for anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The program, as it is named to the host and to people.
+    pub program: String,
+    /// The host's command and its arguments.
+    pub command: Vec<String>,
+    /// Set in its environment.
+    pub environment: Vec<(String, String)>,
+    /// What its stdin begins with.
+    pub preamble: Vec<u8>,
+}
 
 /// A process with a host in it.
 pub(crate) struct Worker {
