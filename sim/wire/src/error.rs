@@ -49,3 +49,8 @@ impl From<Malformed> for Refusal {
         Refusal::unread(ErrorCode::MarshallingError)
     }
 }
+
+/// An error that has no name here is `SystemError`, so that its effect is unknown too.
+pub(crate) fn error_code(code: i32) -> Option<ErrorCode> {
+    (code != 0).then(|| ErrorCode::from_i32(code).unwrap_or(ErrorCode::SystemError))
+}

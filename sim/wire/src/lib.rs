@@ -55,7 +55,7 @@
 // | `program` | `OfProgram`: both ways, for programs that are simulated |
 // | `outstanding` | `Outstanding`, `Asked`: what was asked and is not answered |
 // | `op` | `OpCode`: the kinds of requests |
-// | `connect`, `request`, `multi`, `set_watches`, `reply`, `event` | one kind of record each, both ways |
+// | `connect`, `request`, `writes`, `multi`, `set_watches`, `reply`, `event` | one kind of record each, both ways |
 // | `jute` | integers, texts, lists: what records are made of |
 // | `error` | `WireError`: why a connection must be closed |
 
@@ -75,6 +75,8 @@ mod server;
 mod set_watches;
 pub mod total;
 mod word;
+mod writes;
+pub mod xid;
 
 pub use client::ClientSide;
 pub use error::WireError;
@@ -84,27 +86,3 @@ pub use outstanding::{Asked, Outstanding};
 pub use program::OfProgram;
 pub use server::{Decoded, ServerSide};
 pub use word::FourLetterWord;
-
-/// The xids that are no request's number.
-///
-/// Source: ZooKeeper 3.9, `ClientCnxn`.
-///
-/// ```
-/// use zk_proto::message::ToServer;
-/// use zk_wire::{ClientSide, xid};
-///
-/// let mut frame = Vec::new();
-/// ClientSide::new().encode(&ToServer::Ping, &mut frame)?;
-/// assert_eq!(frame[4..8], xid::PING.to_be_bytes(), "behind its length");
-/// # Ok::<(), zk_wire::WireError>(())
-/// ```
-pub mod xid {
-    /// Of a watch event.
-    pub const EVENT: i32 = -1;
-    /// Of a ping and its answer.
-    pub const PING: i32 = -2;
-    /// Of credentials; an ordinary number does as well.
-    pub const AUTH: i32 = -4;
-    /// Of watches that are registered again.
-    pub const SET_WATCHES: i32 = -8;
-}

@@ -1,8 +1,8 @@
 //! Multi: a header before each operation and each result, and one behind the last.
 
-use crate::error::Refusal;
+use crate::error::{Refusal, error_code};
 use crate::jute::{Malformed, Reader, put_bool, put_data, put_i32, put_stat, put_text, put_texts};
-use crate::request::{mode_in_multi, put_create, put_delete, put_set_data, read_create};
+use crate::writes::{mode_in_multi, put_create, put_delete, put_set_data, read_create};
 use crate::{Asked, OpCode, WireError};
 use zk_api::{ErrorCode, MultiOutcome, Op, OpResult, ReadOp, Response, Text};
 
@@ -199,7 +199,7 @@ fn read_result(
 
 /// An error that this crate does not know is an error all the same.
 fn read_error(reader: &mut Reader<'_>) -> Result<Option<ErrorCode>, Malformed> {
-    Ok(crate::reply::error_code(reader.i32()?))
+    Ok(error_code(reader.i32()?))
 }
 
 /// Appends the results of a multi that reads.

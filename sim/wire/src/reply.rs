@@ -1,5 +1,6 @@
 //! Answers: a header, and what follows it by the kind of the request.
 
+use crate::error::error_code;
 use crate::jute::{
     Malformed, Reader, put_acl, put_data, put_i32, put_identity, put_list, put_stat, put_text, put_texts,
     put_zxid,
@@ -27,11 +28,6 @@ impl ReplyHeader {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<ReplyHeader, Malformed> {
         Ok(ReplyHeader { xid: reader.i32()?, zxid: reader.zxid()?, error: error_code(reader.i32()?) })
     }
-}
-
-/// An error that has no name here is `SystemError`, so that its effect is unknown too.
-pub(crate) fn error_code(code: i32) -> Option<ErrorCode> {
-    (code != 0).then(|| ErrorCode::from_i32(code).unwrap_or(ErrorCode::SystemError))
 }
 
 /// Appends header and body of the answer to a request.
