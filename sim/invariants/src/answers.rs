@@ -1,7 +1,7 @@
 //! Every answer is that of the reference.
 
 use crate::atomic;
-use crate::executed::{Executed, own};
+use crate::executed::{Executed, Proven, What, own};
 use crate::reference::{Asker, Own, Reference, proves};
 use crate::{Invariant, Report};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -30,23 +30,12 @@ pub struct Answers {
     pub super_digest: Option<Text>,
 }
 
-/// Whom a client is taken for.
-pub type Proven = Arc<[Identity]>;
-
 #[derive(Debug)]
 struct Asked {
     session: SessionId,
     xid: Xid,
     what: What,
     proven: Proven,
-}
-
-/// What a server got.
-#[derive(Clone, Debug)]
-pub enum What {
-    Request(Request),
-    /// What cannot be read, and is answered with this.
-    Refused(ErrorCode),
 }
 
 /// A write that is not applied.

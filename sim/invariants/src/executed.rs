@@ -1,11 +1,21 @@
 //! What was executed, in the order of transactions: what every server must do, one sooner and another later.
 
-use crate::answers::{Proven, What};
 use crate::reference::{Asker, Own, Reference};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use zk_api::{ErrorCode, Response, SessionId, Zxid};
+use zk_api::{ErrorCode, Identity, Request, Response, SessionId, Zxid};
 use zk_proto::txn::{Txn, TxnBody};
+
+/// Whom a client is taken for.
+pub type Proven = Arc<[Identity]>;
+
+/// What a server got.
+#[derive(Clone, Debug)]
+pub enum What {
+    Request(Request),
+    /// What cannot be read, and is answered with this.
+    Refused(ErrorCode),
+}
 
 /// A transaction, and where it comes from.
 #[derive(Clone, Debug)]

@@ -4,64 +4,25 @@
 //! a client missed while it was away is told when it registers its watches again, before that is answered.
 
 mod by_path;
+mod connection;
 
 use crate::reference::Reference;
 use crate::{Invariant, Report};
-use by_path::{ByPath, parent};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use zk_api::{
-    AclList, AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid,
-};
+use by_path::ByPath;
+use connection::{Of, Tells, parent};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{AclList, AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, Zxid};
 use zk_proto::message::{ConnId, WatchList};
 use zk_proto::txn::{Txn, TxnBody};
 
 /// Znodes that not everybody may read, and who may, where that is known.
 pub type Private = BTreeMap<Text, Option<AclList>>;
 
-/// Whether a connection is told of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tells {
-    Yes,
-    No,
-    /// It cannot be known from outside.
-    Perhaps,
-}
-
 /// The watches of all connections.
 #[derive(Debug, Default)]
 pub struct Watches {
     conns: BTreeMap<ConnId, Of>,
     by_path: ByPath,
-}
-
-/// The watches of one connection.
-#[derive(Debug, Default)]
-struct Of {
-    /// Set by getData and exists.
-    data: BTreeSet<Text>,
-    child: BTreeSet<Text>,
-    persistent: BTreeSet<Text>,
-    recursive: BTreeSet<Text>,
-    /// Events that the connection is owed, and not sent.
-    due: Vec<(Zxid, Text, EventType)>,
-    /// Events of private znodes that a multi made or removed, which it gets or does not get.
-    allowed: Vec<(Zxid, Text, EventType)>,
-    /// Watches that the client asks to have again, and since when it has missed changes. Where they are many, it
-    /// asks several times, before any is answered.
-    again: VecDeque<(Zxid, WatchList)>,
-    /// Events that were told without a zxid since then.
-    caught_up: Vec<(Text, EventType)>,
-}
-
-impl Of {
-    /// The paths of all watches that are for one znode.
-    fn exact(&self) -> impl Iterator<Item = &Text> {
-        self.data.iter().chain(&self.child).chain(&self.persistent)
-    }
-
-    fn is_exactly_at(&self, path: &str) -> bool {
-        [&self.data, &self.child, &self.persistent].into_iter().any(|paths| paths.contains(path))
-    }
 }
 
 const NAME: Invariant = Invariant::WatchBeforeAnswer;
@@ -251,70 +212,6 @@ impl Watches {
     }
 }
 
-impl Of {
-    fn owe(&mut self, due: (Zxid, Text, EventType), tells: impl Fn(&Text) -> Tells) {
-        match tells(&due.1) {
-            Tells::Yes => self.due.push(due),
-            Tells::No => {}
-            Tells::Perhaps => self.allowed.push(due),
-        }
-    }
-
-    fn changed(&mut self, zxid: Zxid, path: &Text, kind: EventType, tells: impl Fn(&Text) -> Tells) {
-        let one_shot = match kind {
-            EventType::NodeDeleted => self.data.remove(path) | self.child.remove(path),
-            EventType::NodeCreated | EventType::NodeDataChanged => self.data.remove(path),
-            EventType::NodeChildrenChanged | EventType::None => false,
-        };
-        if one_shot || self.persistent.contains(path) || self.is_under_recursive(path) {
-            self.owe((zxid, path.clone(), kind), &tells);
-        }
-        if kind == EventType::NodeDataChanged {
-            return;
-        }
-        let parent = parent(path);
-        if self.child.remove(parent) | self.persistent.contains(parent) {
-            self.owe((zxid, parent.into(), EventType::NodeChildrenChanged), &tells);
-        }
-    }
-
-    fn is_under_recursive(&self, path: &str) -> bool {
-        self.recursive.iter().any(|root| {
-            **root == *path
-                || &**root == "/"
-                || (!root.is_empty() && path.strip_prefix(&**root).is_some_and(|rest| rest.starts_with('/')))
-        })
-    }
-
-    fn has(&self, path: &Text, kind: WatcherKind) -> bool {
-        match kind {
-            WatcherKind::Data => self.data.contains(path),
-            WatcherKind::Children => self.child.contains(path),
-            WatcherKind::Persistent => self.persistent.contains(path),
-            WatcherKind::PersistentRecursive => self.recursive.contains(path),
-            WatcherKind::Any => {
-                let all = [&self.data, &self.child, &self.persistent, &self.recursive];
-                all.into_iter().any(|paths| paths.contains(path))
-            }
-        }
-    }
-
-    fn remove(&mut self, path: &Text, kind: WatcherKind) {
-        if matches!(kind, WatcherKind::Data | WatcherKind::Any) {
-            self.data.remove(path);
-        }
-        if matches!(kind, WatcherKind::Children | WatcherKind::Any) {
-            self.child.remove(path);
-        }
-        if matches!(kind, WatcherKind::Persistent | WatcherKind::Any) {
-            self.persistent.remove(path);
-        }
-        if matches!(kind, WatcherKind::PersistentRecursive | WatcherKind::Any) {
-            self.recursive.remove(path);
-        }
-    }
-}
-
 /// The changes of a transaction, in order.
 fn collect(body: &TxnBody, changes: &mut Vec<(Text, EventType)>) {
     match body {
@@ -336,7 +233,7 @@ fn collect(body: &TxnBody, changes: &mut Vec<(Text, EventType)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_api::SessionId;
+    use zk_api::{SessionId, WatcherKind};
     use zk_proto::message::Xid;
 
     const C: ConnId = ConnId(1);

@@ -1,6 +1,6 @@
 //! Who has watches where.
 
-use super::Of;
+use super::connection::{Of, parent};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::Text;
 use zk_proto::message::ConnId;
@@ -60,13 +60,5 @@ impl ByPath {
                 self.exact.remove(path);
             }
         }
-    }
-}
-
-/// The path of a znode's parent; the root is its own.
-pub(super) fn parent(path: &str) -> &str {
-    match path.rfind('/') {
-        Some(0) | None => "/",
-        Some(slash) => &path[..slash],
     }
 }
