@@ -5,7 +5,8 @@
 //! difference anywhere is found within a round, and sooner if a client asks for it. Only a server that starts is compared
 //! whole, as it has read its whole disk for that, and each server at the end.
 
-use crate::{Invariant, Invariants};
+use crate::reference::{Reference, compare};
+use crate::{Invariant, Report};
 use std::collections::BTreeSet;
 use zk_api::Text;
 use zk_proto::tree::DataTree;
@@ -30,216 +31,77 @@ pub struct Round {
     is_new: bool,
 }
 
-impl Invariants {
+impl Round {
     /// A server has applied a transaction, which its reference has followed.
-    pub(super) fn compare_applied(
+    pub fn applied(
         &mut self,
-        server: u8,
+        (server, tree): (u8, &DataTree),
         txn: &Txn,
         touched: BTreeSet<Text>,
-        tree: &DataTree,
+        reference: &Reference,
+        report: &mut Report,
     ) {
-        let view = self.views.entry(server).or_default();
-        let round = &mut view.round;
-        round.applied += 1;
-        round.touched.extend(touched);
+        self.applied += 1;
+        self.touched.extend(touched);
         if let TxnBody::SetAcl { path, .. } = &txn.body {
-            round.touched.insert(path.clone());
+            self.touched.insert(path.clone());
         }
         // More may have been applied in the same step.
         if tree.last_zxid() != txn.zxid {
             return;
         }
-        let goes_on = round.applied.is_multiple_of(EVERY);
-        let touched = std::mem::take(&mut round.touched);
-        let reference = self.reference_of(server);
-        let wrong = touched.iter().find_map(|path| reference.difference_at(tree, path).err());
+        let touched = std::mem::take(&mut self.touched);
+        let wrong = touched.iter().find_map(|path| compare::difference_at(reference, tree, path).err());
         if let Some(wrong) = wrong {
-            self.report.broken(Invariant::ServersAgree, format!("s{server}: {wrong}"));
+            report.broken(Invariant::ServersAgree, format!("s{server}: {wrong}"));
         }
-        if goes_on {
-            self.go_on(server, tree, Invariant::ServersAgree);
+        if self.applied.is_multiple_of(EVERY) {
+            self.go_on((server, tree), reference, Invariant::ServersAgree, report);
         }
     }
 
     /// A server has started, and its reference is at what it shows.
-    pub(super) fn compare_started(&mut self, server: u8) {
-        let round = &mut self.views.entry(server).or_default().round;
-        *round = Round { is_new: true, applied: round.applied, ..Round::default() };
+    pub fn started(&mut self) {
+        *self = Round { is_new: true, applied: self.applied, ..Round::default() };
     }
 
     /// A server serves from now on. One that is alone has started just now.
-    pub(super) fn compare_serving(&mut self, server: u8, tree: &DataTree) {
-        let is_alone = self.is_alone();
-        let round = &mut self.views.entry(server).or_default().round;
-        match std::mem::take(&mut round.is_new) || is_alone {
-            true => self.compare(server, tree, Invariant::AcknowledgedWritesSurvive),
-            false => self.go_on(server, tree, Invariant::AcknowledgedWritesSurvive),
+    pub fn serving(
+        &mut self,
+        server: (u8, &DataTree),
+        is_alone: bool,
+        reference: &Reference,
+        report: &mut Report,
+    ) {
+        match std::mem::take(&mut self.is_new) || is_alone {
+            true => compare_whole(server, reference, Invariant::AcknowledgedWritesSurvive, report),
+            false => self.go_on(server, reference, Invariant::AcknowledgedWritesSurvive, report),
         }
     }
 
     /// Compares the next znodes of the round.
-    fn go_on(&mut self, server: u8, tree: &DataTree, invariant: Invariant) {
-        let last = self.views.get(&server).map_or("", |view| &view.round.last);
-        let found = self.reference_of(server).difference_behind(tree, last, MOST);
-        self.report.check(invariant, found.is_ok(), || format!("s{server}: {}", found.clone().unwrap_err()));
-        self.views.entry(server).or_default().round.last = found.ok().flatten().unwrap_or_default();
-    }
-
-    /// Compares the whole tree.
-    pub(super) fn compare(&mut self, server: u8, tree: &DataTree, invariant: Invariant) {
-        let difference = self.reference_of(server).difference(tree);
-        self.report.check(invariant, difference.is_none(), || {
-            format!("s{server}: {}", difference.clone().unwrap_or_default())
-        });
+    fn go_on(
+        &mut self,
+        (server, tree): (u8, &DataTree),
+        reference: &Reference,
+        invariant: Invariant,
+        report: &mut Report,
+    ) {
+        let found = compare::difference_behind(reference, tree, &self.last, MOST);
+        report.check(invariant, found.is_ok(), || format!("s{server}: {}", found.clone().unwrap_err()));
+        self.last = found.ok().flatten().unwrap_or_default();
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Setup;
-    use std::sync::Arc;
-    use zk_api::{CreateMode, Data, Request, SessionId, Zxid, open_acl, read_acl};
-    use zk_proto::message::{ConnId, Xid};
-    use zk_proto::tree::Node;
-    use zk_proto::txn::NodeKind;
-
-    const S: SessionId = SessionId::new(1);
-
-    /// Three servers that do the same.
-    struct Three {
-        invariants: Invariants,
-        trees: [DataTree; 3],
-        last: u32,
-    }
-
-    impl Three {
-        /// With so many znodes.
-        fn with(znodes: u32) -> Three {
-            let invariants = Invariants::new(Setup { voters: 3, ..Setup::default() });
-            let mut three = Three { invariants, trees: [(); 3].map(|()| DataTree::new()), last: 0 };
-            three.applied(Xid(0), TxnBody::CreateSession { timeout_ms: 1000, password: [0; 16] });
-            (1..=znodes).for_each(|n| three.create(n));
-            three
-        }
-
-        fn create(&mut self, n: u32) {
-            let path: Text = format!("/n{n:06}").into();
-            let (data, acl, kind, mode) =
-                (Data::from("x"), open_acl(), NodeKind::Persistent, CreateMode::Persistent);
-            let request = Request::Create {
-                path: path.clone(),
-                data: data.clone(),
-                acl: acl.clone(),
-                mode,
-                stat: false,
-            };
-            let xid = Xid(n as i32);
-            self.invariants.answers.arrived(ConnId(1), S, xid, &request);
-            self.applied(xid, TxnBody::Create { path, data, acl, kind, parent_created: n as i32 });
-        }
-
-        /// All servers apply a transaction.
-        fn applied(&mut self, xid: Xid, body: TxnBody) {
-            self.last += 1;
-            let txn = Arc::new(Txn { zxid: Zxid::new(1, self.last), session: S, xid, time_ms: 0, body });
-            for (server, tree) in (0..).zip(&mut self.trees) {
-                tree.apply(&txn);
-                self.invariants.applied(server, &txn, tree);
-            }
-        }
-
-        fn broken(&self) -> &[(Invariant, String)] {
-            &self.invariants.report.broken
-        }
-    }
-
-    const ZNODES: u32 = 1000;
-
-    /// What is found, and after how many transactions that touch something else, when one server's tree is changed.
-    fn found(change: impl Fn(&mut DataTree)) -> Option<(String, u32)> {
-        let mut three = Three::with(ZNODES);
-        assert!(three.broken().is_empty(), "{:?}", three.broken());
-        change(&mut three.trees[1]);
-        for n in 1..=ZNODES {
-            three.create(ZNODES + n);
-            if let Some((invariant, what)) = three.broken().first() {
-                assert_eq!(*invariant, Invariant::ServersAgree);
-                return Some((what.clone(), n));
-            }
-        }
-        None
-    }
-
-    #[test]
-    fn one_field_of_one_znode_of_one_server_is_found_within_a_round() {
-        let fields: [fn(&mut Node); 11] = [
-            |node| node.data = Data::from("y"),
-            |node| node.acl = read_acl(),
-            |node| node.kind = NodeKind::Container,
-            |node| node.czxid = Zxid::new(1, 7),
-            |node| node.mzxid = Zxid::new(1, 7),
-            |node| node.pzxid = Zxid::new(1, 7),
-            |node| node.ctime_ms += 1,
-            |node| node.mtime_ms += 1,
-            |node| node.version += 1,
-            |node| node.aversion += 1,
-            |node| node.created += 1,
-        ];
-        for (at, change) in fields.into_iter().enumerate() {
-            let (what, after) = found(|tree| {
-                let mut node = tree.node("/n000500").expect("it is there").clone();
-                change(&mut node);
-                tree.restore("/n000500".into(), node);
-            })
-            .unwrap_or_else(|| panic!("field {at} is not found"));
-            assert!(what.starts_with("s1: /n000500 "), "{what}");
-            // Twice the znodes at 128 for 16 transactions, and up to where the first round ends.
-            assert!(after <= 2 * ZNODES * 16 / 128 + 32, "{after}");
-        }
-    }
-
-    #[test]
-    fn a_znode_more_or_less_at_one_server_is_found() {
-        let (what, _) = found(|tree| {
-            let node = tree.node("/n000500").expect("it is there").clone();
-            tree.restore("/n000500/more".into(), node);
-        })
-        .expect("it is found");
-        // The one above it has a child more, and comes first.
-        assert!(what.starts_with("s1: /n000500 is "), "{what}");
-        let deletes = TxnBody::Delete { path: "/n000500".into() };
-        let delete =
-            Txn { zxid: Zxid::new(1, ZNODES + 1), session: S, xid: Xid(1), time_ms: 0, body: deletes };
-        let (what, after) = found(|tree| _ = tree.apply(&delete)).expect("it is found");
-        // The root has a child less, and is touched by what is done next.
-        assert!(what.starts_with("s1: / is ") && after == 1, "{after}: {what}");
-    }
-
-    #[test]
-    fn what_is_touched_is_compared_at_once() {
-        let mut three = Three::with(1);
-        let mut root = three.trees[2].node("/").expect("there is a root").clone();
-        root.ctime_ms = 1;
-        three.trees[2].restore("/".into(), root);
-        three.create(2);
-        assert!(three.broken()[0].1.starts_with("s2: / is "), "{:?}", three.broken());
-    }
-
-    /// A server that starts may be anywhere behind what all disks show.
-    #[test]
-    fn what_all_disks_show_is_forgotten_and_servers_start_behind_it() {
-        let mut three = Three::with(100);
-        three.invariants.shown_everywhere(Zxid::new(1, 40));
-        let behind = three.trees[0].clone();
-        (101..=200).for_each(|n| three.create(n));
-        assert_eq!(three.invariants.history.length(), 201 - 40);
-        three.invariants.started(0, behind.last_zxid(), &behind);
-        assert!(three.broken().is_empty(), "{:?}", three.broken());
-        // Nothing comes from there, so nobody needs to know how it was.
-        let before = DataTree::new();
-        three.invariants.started(0, before.last_zxid(), &before);
-        assert!(three.broken()[0].1.contains("which nobody ever applied"), "{:?}", three.broken());
-    }
+/// Compares the whole tree of a server.
+pub fn compare_whole(
+    (server, tree): (u8, &DataTree),
+    reference: &Reference,
+    invariant: Invariant,
+    report: &mut Report,
+) {
+    let difference = compare::difference(reference, tree);
+    report.check(invariant, difference.is_none(), || {
+        format!("s{server}: {}", difference.clone().unwrap_or_default())
+    });
 }

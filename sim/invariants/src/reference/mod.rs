@@ -4,47 +4,24 @@
 //! transactions, its access control or its reads.
 
 mod access;
-mod compare;
+pub mod compare;
 mod reads;
-mod undo;
 mod writes;
+mod znodes;
 
 pub use access::{Asker, proves};
-use std::collections::{BTreeMap, BTreeSet};
-use zk_api::{AclList, Data, ErrorCode, Identity, Request, Response, SessionId, Stat, StatFields, Zxid};
+use std::collections::BTreeSet;
+use writes::Write;
+use zk_api::{AclList, ErrorCode, Identity, Request, Response, SessionId, Stat, Zxid};
+use znodes::{At, Removable, Znodes};
 
 /// The naive tree.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    nodes: BTreeMap<String, Znode>,
+    znodes: Znodes,
     sessions: BTreeSet<SessionId>,
-    /// The paths of the ephemerals of each session that has any.
-    owned: BTreeMap<SessionId, BTreeSet<String>>,
-    /// What a multi has changed so far, and how that was before.
-    changed: Option<Vec<undo::Before>>,
     /// The last transaction.
     pub zxid: Zxid,
-}
-
-#[derive(Clone, Debug)]
-struct Znode {
-    data: Data,
-    acl: AclList,
-    stat: StatFields,
-    removable: Removable,
-    /// Children that were ever created.
-    counter: i32,
-    children: BTreeSet<String>,
-}
-
-/// Whether the server may remove a znode by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Removable {
-    Never,
-    /// A container, when its last child is gone.
-    Childless,
-    /// Childless, and not changed for longer than so many milliseconds.
-    Unchanged(i64),
 }
 
 /// A change that is not a request's.
@@ -58,13 +35,6 @@ pub enum Own<'a> {
     Remove(&'a str),
 }
 
-/// When a transaction is, in both kinds of time.
-#[derive(Clone, Copy, Debug)]
-struct At {
-    zxid: Zxid,
-    time_ms: i64,
-}
-
 impl Default for Reference {
     fn default() -> Reference {
         Reference::new()
@@ -75,38 +45,7 @@ impl Reference {
     /// The tree of a new ensemble: the root, and what ZooKeeper keeps for itself, neither of which counts as
     /// created.
     pub fn new() -> Reference {
-        let system = Znode {
-            data: Data::from(""),
-            acl: zk_api::open_acl(),
-            stat: StatFields::default(),
-            removable: Removable::Never,
-            counter: 0,
-            children: BTreeSet::new(),
-        };
-        let mut root = system.clone();
-        let mut keeps = system.clone();
-        let mut config = system.clone();
-        root.children.insert("zookeeper".to_owned());
-        keeps.children = ["config", "quota"].map(str::to_owned).into();
-        keeps.stat.num_children = 2;
-        keeps.stat.cversion = -2;
-        config.acl = zk_api::read_acl();
-        config.stat.aversion = -1;
-        root.stat.num_children = 1;
-        root.stat.cversion = -1;
-        Reference {
-            nodes: [
-                ("/".to_owned(), root),
-                ("/zookeeper".to_owned(), keeps),
-                ("/zookeeper/config".to_owned(), config),
-                ("/zookeeper/quota".to_owned(), system),
-            ]
-            .into(),
-            sessions: BTreeSet::new(),
-            owned: BTreeMap::new(),
-            changed: None,
-            zxid: Zxid::ZERO,
-        }
+        Reference { znodes: Znodes::new(), sessions: BTreeSet::new(), zxid: Zxid::ZERO }
     }
 
     /// Executes a write. Gives the answer.
@@ -118,7 +57,20 @@ impl Reference {
         request: &Request,
     ) -> Result<Response, ErrorCode> {
         self.zxid = zxid;
-        self.execute(At { zxid, time_ms }, asker, request)
+        let at = At { zxid, time_ms };
+        if !self.is_open(asker.session) {
+            return Err(ErrorCode::SessionExpired);
+        }
+        if matches!(request, Request::CloseSession) {
+            self.close(at, asker.session);
+            return Ok(Response::Closed);
+        }
+        Write { znodes: &mut self.znodes, at, asker }.execute(request)
+    }
+
+    /// What a request that changes nothing finds now. `None` where that depends on the watches there are.
+    pub fn read(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
+        reads::read(&self.znodes, asker, request)
     }
 
     /// Executes a write that cannot be read: nothing but the zxid changes.
@@ -148,7 +100,7 @@ impl Reference {
                 self.close(At { zxid, time_ms }, session);
             }
             Own::Remove(path) => {
-                let fits = self.nodes.get(path).is_some_and(|node| {
+                let fits = self.znodes.nodes.get(path).is_some_and(|node| {
                     let due = match node.removable {
                         Removable::Never => false,
                         Removable::Childless => node.counter > 0,
@@ -159,20 +111,29 @@ impl Reference {
                 if !fits {
                     return Err(format!("the server removed {path}, which is not its to remove"));
                 }
-                self.remove(At { zxid, time_ms }, path);
+                self.znodes.remove(At { zxid, time_ms }, path);
             }
         }
         Ok(())
     }
 
+    /// All ephemerals of a session go with it, in one transaction.
+    fn close(&mut self, at: At, session: SessionId) {
+        self.sessions.remove(&session);
+        let owned: Vec<String> = self.owned(session).map(str::to_owned).collect();
+        for path in owned {
+            self.znodes.remove(at, &path);
+        }
+    }
+
     /// The Stat of a znode.
     pub fn stat(&self, path: &str) -> Option<Stat> {
-        self.find(path).ok().map(|node| node.stat.into())
+        self.znodes.find(path).ok().map(|node| node.stat.into())
     }
 
     /// Who may read a znode, if there is one and not everybody may.
     pub fn private(&self, path: &str) -> Option<&AclList> {
-        self.find(path).ok().map(|node| &node.acl).filter(|acl| !Reference::is_readable_by(&[], acl))
+        self.znodes.find(path).ok().map(|node| &node.acl).filter(|acl| !Reference::is_readable_by(&[], acl))
     }
 
     /// Whether who has proven this may read what has this list.
@@ -182,12 +143,6 @@ impl Reference {
 
     /// The paths of a session's ephemerals.
     pub fn owned(&self, session: SessionId) -> impl Iterator<Item = &str> {
-        self.owned.get(&session).into_iter().flatten().map(String::as_str)
-    }
-
-    fn find(&self, path: &str) -> Result<&Znode, ErrorCode> {
-        // The empty path is the root's other name.
-        let path = if path.is_empty() { "/" } else { path };
-        self.nodes.get(path).ok_or(ErrorCode::NoNode)
+        self.znodes.owned(session)
     }
 }

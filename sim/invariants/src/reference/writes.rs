@@ -2,7 +2,8 @@
 //!
 //! The order of the checks is that of a real ZooKeeper, as it decides which of several errors is told.
 
-use super::{Asker, At, Reference, Removable, Znode};
+use super::access::Asker;
+use super::znodes::{At, Removable, Znode, Znodes};
 use std::collections::BTreeSet;
 use zk_api::{
     AclList, CreateMode, Data, ErrorCode, MultiOutcome, Op, OpResult, Perms, Request, Response, SessionId,
@@ -12,52 +13,32 @@ use zk_api::{
 /// 40 bits of milliseconds.
 const TTL_MOST: i64 = (1 << 40) - 1;
 
-impl Reference {
-    pub(super) fn execute(
-        &mut self,
-        at: At,
-        asker: Asker<'_>,
-        request: &Request,
-    ) -> Result<Response, ErrorCode> {
-        if !self.sessions.contains(&asker.session) {
-            return Err(ErrorCode::SessionExpired);
-        }
+/// A write that is executed.
+pub(super) struct Write<'a> {
+    pub(super) znodes: &'a mut Znodes,
+    pub(super) at: At,
+    pub(super) asker: Asker<'a>,
+}
+
+impl Write<'_> {
+    pub(super) fn execute(&mut self, request: &Request) -> Result<Response, ErrorCode> {
         match request {
             Request::Create { path, data, acl, mode, stat } => {
-                let (path, made) = self.create(at, asker, path, data, acl, *mode)?;
+                let (path, made) = self.create(path, data, acl, *mode)?;
                 Ok(Response::Created { path: path.into(), stat: stat.then_some(made) })
             }
-            Request::Delete { path, version } => {
-                self.delete(at, asker, path, *version).map(|()| Response::Deleted)
-            }
+            Request::Delete { path, version } => self.delete(path, *version).map(|()| Response::Deleted),
             Request::SetData { path, data, version } => {
-                self.set_data(at, asker, path, data, *version).map(Response::DataSet)
+                self.set_data(path, data, *version).map(Response::DataSet)
             }
-            Request::SetAcl { path, acl, version } => {
-                self.set_acl(asker, path, acl, *version).map(Response::AclSet)
-            }
-            Request::Multi { ops } => self.multi(at, asker, ops).map(Response::Multi),
-            Request::CloseSession => {
-                self.close(at, asker.session);
-                Ok(Response::Closed)
-            }
+            Request::SetAcl { path, acl, version } => self.set_acl(path, acl, *version).map(Response::AclSet),
+            Request::Multi { ops } => self.multi(ops).map(Response::Multi),
             _ => panic!("{} changes nothing", request.name()),
-        }
-    }
-
-    /// All ephemerals of a session go with it, in one transaction.
-    pub(super) fn close(&mut self, at: At, session: SessionId) {
-        self.sessions.remove(&session);
-        let owned: Vec<String> = self.owned(session).map(str::to_owned).collect();
-        for path in owned {
-            self.remove(at, &path);
         }
     }
 
     fn create(
         &mut self,
-        at: At,
-        asker: Asker<'_>,
         path: &str,
         data: &Data,
         acl: &AclList,
@@ -67,9 +48,9 @@ impl Reference {
             return Err(ErrorCode::BadArguments);
         }
         let above = above(path).ok_or(ErrorCode::BadArguments)?.to_owned();
-        let acl = asker.kept(acl)?;
-        let parent = self.find(&above)?;
-        asker.may(Perms::CREATE, &parent.acl)?;
+        let acl = self.asker.kept(acl)?;
+        let parent = self.znodes.find(&above)?;
+        self.asker.may(Perms::CREATE, &parent.acl)?;
         let mut path = path.to_owned();
         if mode.is_sequential() {
             path.push_str(&format!("{:010}", parent.counter));
@@ -77,19 +58,19 @@ impl Reference {
         if !is_good(&path) {
             return Err(ErrorCode::BadArguments);
         }
-        if self.nodes.contains_key(&path) {
+        if self.znodes.nodes.contains_key(&path) {
             return Err(ErrorCode::NodeExists);
         }
         if parent.stat.ephemeral_owner != SessionId::NONE {
             return Err(ErrorCode::NoChildrenForEphemerals);
         }
-        let owner = if mode.is_ephemeral() { asker.session } else { SessionId::NONE };
+        let owner = if mode.is_ephemeral() { self.asker.session } else { SessionId::NONE };
         let stat = StatFields {
-            czxid: at.zxid,
-            mzxid: at.zxid,
-            pzxid: at.zxid,
-            ctime_ms: at.time_ms,
-            mtime_ms: at.time_ms,
+            czxid: self.at.zxid,
+            mzxid: self.at.zxid,
+            pzxid: self.at.zxid,
+            ctime_ms: self.at.time_ms,
+            mtime_ms: self.at.time_ms,
             ephemeral_owner: owner,
             data_length: data.bytes().len() as u32,
             ..StatFields::default()
@@ -100,110 +81,80 @@ impl Reference {
             None => Removable::Never,
         };
         let node = Znode { data: data.clone(), acl, stat, removable, counter: 0, children: BTreeSet::new() };
-        self.changes(&above);
-        self.changes(&path);
-        self.put(path.clone(), node);
-        let parent = self.parent(&above);
+        self.znodes.changes(&above);
+        self.znodes.changes(&path);
+        self.znodes.put(path.clone(), node);
+        let parent = self.znodes.parent(&above);
         parent.counter += 1;
         parent.stat.num_children += 1;
         parent.stat.cversion += 1;
-        parent.stat.pzxid = at.zxid;
+        parent.stat.pzxid = self.at.zxid;
         Ok((path, stat.into()))
     }
 
-    pub(super) fn parent(&mut self, path: &str) -> &mut Znode {
-        let path = if path.is_empty() { "/" } else { path };
-        self.nodes.get_mut(path).expect("a znode has a parent")
-    }
-
-    fn delete(&mut self, at: At, asker: Asker<'_>, path: &str, version: i32) -> Result<(), ErrorCode> {
+    fn delete(&mut self, path: &str, version: i32) -> Result<(), ErrorCode> {
         if matches!(path, "/" | "/zookeeper" | "/zookeeper/quota" | "/zookeeper/config") {
             return Err(ErrorCode::BadArguments);
         }
-        let parent = self.find(above(path).ok_or(ErrorCode::BadArguments)?)?;
-        asker.may(Perms::DELETE, &parent.acl)?;
-        let node = self.find(path)?;
+        let parent = self.znodes.find(above(path).ok_or(ErrorCode::BadArguments)?)?;
+        self.asker.may(Perms::DELETE, &parent.acl)?;
+        let node = self.znodes.find(path)?;
         check_version(version, node.stat.version)?;
         if !node.children.is_empty() {
             return Err(ErrorCode::NotEmpty);
         }
-        self.remove(at, path);
+        self.znodes.remove(self.at, path);
         Ok(())
     }
 
-    /// Takes a znode out, whatever it is.
-    pub(super) fn remove(&mut self, at: At, path: &str) {
-        let (above, _) = path.rsplit_once('/').expect("a path has a slash");
-        self.changes(path);
-        self.changes(above);
-        self.take(path);
-        let parent = self.parent(above);
-        parent.stat.num_children -= 1;
-        parent.stat.cversion += 1;
-        parent.stat.pzxid = at.zxid;
-    }
-
-    fn set_data(
-        &mut self,
-        at: At,
-        asker: Asker<'_>,
-        path: &str,
-        data: &Data,
-        version: i32,
-    ) -> Result<Stat, ErrorCode> {
+    fn set_data(&mut self, path: &str, data: &Data, version: i32) -> Result<Stat, ErrorCode> {
         if !is_good(path) {
             return Err(ErrorCode::BadArguments);
         }
-        let node = self.nodes.get(path).ok_or(ErrorCode::NoNode)?;
-        asker.may(Perms::WRITE, &node.acl)?;
+        let node = self.znodes.nodes.get(path).ok_or(ErrorCode::NoNode)?;
+        self.asker.may(Perms::WRITE, &node.acl)?;
         check_version(version, node.stat.version)?;
-        self.changes(path);
-        let node = self.nodes.get_mut(path).expect("it is there");
+        self.znodes.changes(path);
+        let node = self.znodes.nodes.get_mut(path).expect("it is there");
         node.data = data.clone();
         node.stat.version += 1;
-        node.stat.mzxid = at.zxid;
-        node.stat.mtime_ms = at.time_ms;
+        node.stat.mzxid = self.at.zxid;
+        node.stat.mtime_ms = self.at.time_ms;
         node.stat.data_length = data.bytes().len() as u32;
         Ok(node.stat.into())
     }
 
-    fn set_acl(
-        &mut self,
-        asker: Asker<'_>,
-        path: &str,
-        acl: &AclList,
-        version: i32,
-    ) -> Result<Stat, ErrorCode> {
+    fn set_acl(&mut self, path: &str, acl: &AclList, version: i32) -> Result<Stat, ErrorCode> {
         if !is_good(path) {
             return Err(ErrorCode::BadArguments);
         }
-        let acl = asker.kept(acl)?;
-        let node = self.nodes.get_mut(path).ok_or(ErrorCode::NoNode)?;
-        asker.may(Perms::ADMIN, &node.acl)?;
+        let acl = self.asker.kept(acl)?;
+        let node = self.znodes.nodes.get_mut(path).ok_or(ErrorCode::NoNode)?;
+        self.asker.may(Perms::ADMIN, &node.acl)?;
         check_version(version, node.stat.aversion)?;
         node.acl = acl;
         node.stat.aversion += 1;
         Ok(node.stat.into())
     }
 
-    fn check(&self, asker: Asker<'_>, path: &str, version: i32) -> Result<(), ErrorCode> {
+    fn check(&self, path: &str, version: i32) -> Result<(), ErrorCode> {
         if !is_good(path) {
             return Err(ErrorCode::BadArguments);
         }
-        let node = self.find(path)?;
-        asker.may(Perms::READ, &node.acl)?;
+        let node = self.znodes.find(path)?;
+        self.asker.may(Perms::READ, &node.acl)?;
         check_version(version, node.stat.version)
     }
 
     /// Each operation finds what the ones before it did; one that fails undoes them all.
-    fn multi(&mut self, at: At, asker: Asker<'_>, ops: &[Op]) -> Result<MultiOutcome, ErrorCode> {
-        self.changed = Some(Vec::new());
+    fn multi(&mut self, ops: &[Op]) -> Result<MultiOutcome, ErrorCode> {
+        self.znodes.begin();
         let mut results = Vec::new();
         for (index, op) in ops.iter().enumerate() {
-            match self.op(at, asker, op) {
+            match self.op(op) {
                 Ok(result) => results.push(result),
                 Err(code) => {
-                    self.undo();
+                    self.znodes.undo();
                     if code == ErrorCode::MarshallingError {
                         return Err(code);
                     }
@@ -216,23 +167,19 @@ impl Reference {
                 }
             }
         }
-        self.changed = None;
+        self.znodes.keep();
         Ok(MultiOutcome::Applied(results))
     }
 
-    fn op(&mut self, at: At, asker: Asker<'_>, op: &Op) -> Result<OpResult, ErrorCode> {
+    fn op(&mut self, op: &Op) -> Result<OpResult, ErrorCode> {
         match op {
             Op::Create { path, data, acl, mode, stat } => {
-                let (path, made) = self.create(at, asker, path, data, acl, *mode)?;
+                let (path, made) = self.create(path, data, acl, *mode)?;
                 Ok(OpResult::Created { path: path.into(), stat: stat.then_some(made) })
             }
-            Op::Delete { path, version } => {
-                self.delete(at, asker, path, *version).map(|()| OpResult::Deleted)
-            }
-            Op::SetData { path, data, version } => {
-                self.set_data(at, asker, path, data, *version).map(OpResult::DataSet)
-            }
-            Op::Check { path, version } => self.check(asker, path, *version).map(|()| OpResult::Checked),
+            Op::Delete { path, version } => self.delete(path, *version).map(|()| OpResult::Deleted),
+            Op::SetData { path, data, version } => self.set_data(path, data, *version).map(OpResult::DataSet),
+            Op::Check { path, version } => self.check(path, *version).map(|()| OpResult::Checked),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The invariants as a whole.
 
+mod trees;
+
 use super::*;
 use zk_api::open_acl;
 use zk_proto::txn::NodeKind;
