@@ -14,10 +14,10 @@
 // Here is chosen what happens in a script; in `generate::calls`, what is asked; in `generate::values`, what with.
 
 mod calls;
+mod choices;
 mod values;
 
-use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
+use choices::Choices;
 
 use crate::script::{
     Action, Call, ConformStep, Conn, Connect, Numbered, Password, ReadOnly, Script, Sent, Session, ZxidArg,
@@ -30,36 +30,6 @@ pub struct Plan {
     pub tick_ms: i32,
     /// Of how many scripts one has sessions that expire; they take as long as that takes. Zero is none.
     pub one_in_expires: u32,
-}
-
-/// A stream of choices.
-pub(crate) struct Choices(ChaCha8Rng);
-
-impl Choices {
-    /// A number below `n`, which is not zero.
-    fn below(&mut self, n: usize) -> usize {
-        ((u64::from(self.0.next_u32()) * n as u64) >> 32) as usize
-    }
-
-    fn one_in(&mut self, n: u32) -> bool {
-        n != 0 && self.below(n as usize) == 0
-    }
-
-    fn pick<T: Clone>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())].clone()
-    }
-
-    /// An item, by the weights that stand before them.
-    fn weigh<T: Clone>(&mut self, all: &[(usize, T)]) -> T {
-        let mut left = self.below(all.iter().map(|(weight, _)| weight).sum());
-        for (weight, item) in all {
-            if left < *weight {
-                return item.clone();
-            }
-            left -= weight;
-        }
-        unreachable!("the weights were summed up")
-    }
 }
 
 /// A connection as the generator believes it to be.
@@ -90,7 +60,7 @@ struct Generator {
 
 /// The script of a seed.
 pub fn generate(seed: u64, plan: &Plan) -> Script {
-    let mut choices = Choices(ChaCha8Rng::seed_from_u64(seed));
+    let mut choices = Choices::of(seed);
     let sessions = 2 + choices.below(3);
     let length = 8 + choices.below(60);
     let expires = choices.one_in(plan.one_in_expires);

@@ -1,6 +1,6 @@
 //! What is asked.
 
-use super::Choices;
+use super::choices::Choices;
 use super::values::{acl, credentials, data, path, prefix, version};
 use crate::script::{Call, CreateKind, Looking, Naming, Numbered, ZxidArg, open_acl};
 

@@ -1,6 +1,6 @@
 //! What requests are made with. There are few of everything, so that things collide.
 
-use super::Choices;
+use super::choices::Choices;
 use crate::script::{AclArg, AclEntry, Bytes, Text, open_acl};
 
 /// Below this most happens.
