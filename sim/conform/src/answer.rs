@@ -1,7 +1,8 @@
 //! Answers, as lines of a transcript.
 
-use crate::encode::{EVENT, op};
+use crate::encode::EVENT;
 use crate::normal::{Era, Names};
+use crate::op;
 use crate::record::Reader;
 use crate::script::write::{hex, perms_text, quoted, text};
 use zk_api::ErrorCode;

@@ -422,7 +422,7 @@ impl<'a> Driver<'a> {
         client.lines.push((event, line));
         if let Some(header) = header {
             self.saw(conn, header.zxid);
-            if asked == Some(encode::op::CLOSE) && header.error == 0 {
+            if asked == Some(crate::op::CLOSE) && header.error == 0 {
                 self.is_closed(conn);
             }
             if asked.is_some() && is_last(header, asked) {
@@ -489,7 +489,7 @@ fn resolve(arg: ZxidArg, base: i64, seen: i64) -> i64 {
 /// Whether a server closes behind such an answer.
 fn is_last(header: Header, asked: Option<i32>) -> bool {
     let unknown = header.error == ErrorCode::Unimplemented.to_i32() && header.zxid == -1;
-    unknown || header.error == ErrorCode::AuthFailed.to_i32() || asked == Some(encode::op::CLOSE)
+    unknown || header.error == ErrorCode::AuthFailed.to_i32() || asked == Some(crate::op::CLOSE)
 }
 
 /// A leader's first zxid is its epoch's beginning, until there is a transaction.

@@ -38,6 +38,7 @@
 // | module | what is in it |
 // |---|---|
 // | `keeper` | a client of our own beside the script |
+// | `op` | the kinds of requests by their numbers |
 // | `encode`, `answer`, `record`, `connection` | frames, by hand: independent of `zk-wire`, and able to say nonsense |
 
 mod answer;
@@ -50,6 +51,7 @@ pub mod generate;
 pub mod hunt;
 mod keeper;
 pub mod normal;
+mod op;
 pub mod plant;
 mod record;
 pub mod script;

@@ -32,7 +32,8 @@ use std::thread;
 use zk_api::ErrorCode;
 
 use crate::answer::Header;
-use crate::encode::{EVENT, op};
+use crate::encode::EVENT;
+use crate::op;
 use crate::record::Reader;
 
 /// What is told wrongly.

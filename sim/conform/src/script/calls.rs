@@ -1,7 +1,6 @@
 //! Reads requests.
 
-use super::parse::{number, value_word, zxid};
-use super::token::Token;
+use super::token::{Token, number, quote, value_word, zxid};
 use super::{AclArg, AclEntry, Bytes, Call, CreateKind, Naming, Numbered, Sent, Text, ZxidArg};
 
 /// The rest of a line.
@@ -314,7 +313,7 @@ fn take_option(options: &mut Options, key: &str) -> Option<Vec<Token>> {
 fn told(token: &Token) -> String {
     match token {
         Token::Word(word) => format!("'{word}'"),
-        Token::Bytes(bytes) => super::token::quote(bytes),
+        Token::Bytes(bytes) => quote(bytes),
         Token::Mark(mark) => format!("'{mark}'"),
     }
 }

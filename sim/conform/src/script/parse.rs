@@ -1,8 +1,8 @@
 //! Reads scripts.
 
 use super::calls::Words;
-use super::token::{Token, tokens};
-use super::{Action, Alike, ConformStep, Conn, Connect, Password, ReadOnly, Script, Session, Which, ZxidArg};
+use super::token::{Token, number, tokens, value_word, zxid};
+use super::{Action, Alike, ConformStep, Conn, Connect, Password, ReadOnly, Script, Session, Which};
 
 /// A script that cannot be read: where, and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -209,27 +209,4 @@ fn connect(session: Option<Session>, words: &mut Words<'_>) -> Result<Connect, S
         }
     }
     Ok(connect)
-}
-
-/// The only word of an option's value; empty if it is something else.
-pub(super) fn value_word(value: &[Token]) -> &str {
-    match value {
-        [Token::Word(word)] => word,
-        _ => "",
-    }
-}
-
-pub(super) fn number<N: std::str::FromStr>(what: &str, word: &str) -> Result<N, String> {
-    word.parse().map_err(|_| format!("{what}={word}: expected a number"))
-}
-
-pub(super) fn zxid(word: &str) -> Result<ZxidArg, String> {
-    let parsed = if let Some(more) = word.strip_prefix("seen") {
-        if more.is_empty() { Some(0) } else { more.parse().ok() }.map(ZxidArg::Seen)
-    } else if word.starts_with('+') {
-        word.parse().ok().map(ZxidArg::Relative)
-    } else {
-        word.parse().ok().map(ZxidArg::Absolute)
-    };
-    parsed.ok_or_else(|| format!("'{word}': expected a zxid, such as +3, 0, seen or seen-1"))
 }

@@ -1,6 +1,6 @@
-//! A line, cut into words.
+//! A line, cut into words, and what words stand for.
 
-use super::Bytes;
+use super::{Bytes, ZxidArg};
 
 /// A word of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +95,29 @@ fn unhex(hex: &str) -> Result<Vec<u8>, String> {
         return Err(bad());
     }
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).map_err(|_| bad())).collect()
+}
+
+/// The only word of an option's value; empty if it is something else.
+pub(super) fn value_word(value: &[Token]) -> &str {
+    match value {
+        [Token::Word(word)] => word,
+        _ => "",
+    }
+}
+
+pub(super) fn number<N: std::str::FromStr>(what: &str, word: &str) -> Result<N, String> {
+    word.parse().map_err(|_| format!("{what}={word}: expected a number"))
+}
+
+pub(super) fn zxid(word: &str) -> Result<ZxidArg, String> {
+    let parsed = if let Some(more) = word.strip_prefix("seen") {
+        if more.is_empty() { Some(0) } else { more.parse().ok() }.map(ZxidArg::Seen)
+    } else if word.starts_with('+') {
+        word.parse().ok().map(ZxidArg::Relative)
+    } else {
+        word.parse().ok().map(ZxidArg::Absolute)
+    };
+    parsed.ok_or_else(|| format!("'{word}': expected a zxid, such as +3, 0, seen or seen-1"))
 }
 
 /// Bytes as [`tokens`] reads them.
