@@ -1,8 +1,8 @@
 //! One connection's task: bytes in, bytes out.
 
 use crate::Limits;
-use crate::driver::ToCore;
 use crate::link::{ClientLink, State, Unsent};
+use crate::message::ToCore;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 mod local;
 
 use crate::fault::Fault;
+use crate::handle::{FaultError, Handle};
 use crate::observer::Observer;
-use crate::running::{FaultError, Handle};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;

@@ -1,39 +1,17 @@
 //! Drives the [`Core`]: one task that owns it, fed by queues that are bounded.
 
-use crate::core::{Core, Nanos};
-use crate::link::ClientLink;
-use std::net::SocketAddr;
-use std::sync::Arc;
+use crate::core::Core;
+use crate::message::ToCore;
+use crate::time::Nanos;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
-use zk_proto::message::ConnId;
-use zk_wire::{FourLetterWord, WireError};
 
 /// So many messages of connections may wait for the server. Who has one more waits.
 pub(crate) const QUEUE: usize = 1024;
 
 /// After so many messages in a row others get the processor.
 const IN_A_ROW: usize = 128;
-
-/// What connections tell the server.
-#[derive(Debug)]
-pub(crate) enum ToCore {
-    /// There is a new one. Comes before all else of it.
-    Accepted { server: u8, conn: ConnId, link: Arc<ClientLink>, peer: SocketAddr },
-    /// Frames have come.
-    Frames { conn: ConnId, frames: Vec<Vec<u8>> },
-    /// An administrator's question has come.
-    Word { conn: ConnId, word: FourLetterWord },
-    /// What has come is no frame.
-    Malformed { conn: ConnId, error: WireError },
-    /// Nothing has come for too long.
-    Late { conn: ConnId },
-    /// There is room for answers again.
-    Room { conn: ConnId },
-    /// The client has gone.
-    Gone { conn: ConnId },
-}
 
 /// What somebody asks the server or does to it, at this time. Tells whether it goes on after that.
 pub(crate) type Errand = Box<dyn FnOnce(&mut Core, Nanos) -> bool + Send>;

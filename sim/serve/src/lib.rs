@@ -40,6 +40,9 @@
 // | `listener` | where clients connect, while the server is up |
 // | `connection`, `link` | one connection's task, and what it shares with the server |
 // | `driver` | the one task that owns the server |
+// | `message`, `handle` | what connections tell it, and how others talk to it |
+// | `time` | time since the start, by a clock that nobody sets |
+// | `info` | servers and sessions, as they are told to people |
 // | `control` | faults on demand, by HTTP |
 // | `fault` | `Fault`: what can be made to go wrong |
 // | `words` | four-letter words |
@@ -52,19 +55,24 @@ mod control;
 mod core;
 mod driver;
 mod fault;
+mod handle;
+mod info;
 mod link;
 mod listener;
+mod message;
 mod observer;
 mod options;
 mod record;
 mod running;
+mod time;
 mod verdict;
 mod words;
 
-pub use core::{Leadership, ServerInfo, SessionInfo};
 pub use fault::{Fault, Loss, RequestKind, Target, When};
+pub use handle::FaultError;
+pub use info::{Leadership, ServerInfo, SessionInfo};
 pub use observer::{Answer, Judgement, Moment, Observer};
 pub use options::{Limits, ListOrder, Options};
-pub use running::{FaultError, Running, ServeError, start};
+pub use running::{Running, ServeError, start};
 pub use verdict::{Broken, Finding, Judged, Verdict};
 pub use zk_api as api;

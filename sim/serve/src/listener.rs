@@ -2,8 +2,8 @@
 
 use crate::Limits;
 use crate::connection::Connection;
-use crate::driver::ToCore;
 use crate::link::ClientLink;
+use crate::message::ToCore;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -43,6 +43,9 @@ impl Reserved {
         reusable(self.address)?.listen(BACKLOG)
     }
 }
+
+/// Where the clients of a server come in: its port, and what opens and closes it.
+pub(crate) type Entrance = (u16, Arc<Gate>);
 
 /// The sockets that listen now, to be closed from elsewhere.
 ///

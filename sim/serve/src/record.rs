@@ -1,7 +1,7 @@
 //! What clients did, and what was done to them: the last events, and all of them in a file if one is asked for.
 
-use crate::core::Nanos;
 use crate::fault::Fault;
+use crate::time::Nanos;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::fs::File;

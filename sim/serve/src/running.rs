@@ -2,10 +2,12 @@
 
 use crate::Options;
 use crate::control::control;
-use crate::core::{Core, Entrance, Leadership, Nanos, SessionInfo};
-use crate::driver::{Driver, Errand, QUEUE};
+use crate::core::Core;
+use crate::driver::{Driver, QUEUE};
 use crate::fault::Fault;
-use crate::listener::{Door, Gate, Reserved};
+use crate::handle::{FaultError, Handle};
+use crate::info::{Leadership, SessionInfo};
+use crate::listener::{Door, Entrance, Gate, Reserved};
 use crate::observer::Moment;
 use crate::record::{Record, RecordFile};
 use crate::verdict::Verdict;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -44,17 +46,6 @@ pub enum ServeError {
     /// There is no address to listen on.
     #[error("no address to listen on")]
     NoAddress,
-}
-
-/// Why a fault cannot be injected.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FaultError {
-    /// What is wrong with it, in a line.
-    #[error("{0}")]
-    Refused(String),
-    /// The server has ended.
-    #[error("the server has ended")]
-    Ended,
 }
 
 /// A running server or ensemble. It ends when this value is dropped.
@@ -123,44 +114,6 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
     // The task that tells lives as long as the servers.
     let _ = serves.wait_for(|serves| *serves).await;
     Ok(Running { servers, addresses, control: control_address, handle, _tasks: tasks })
-}
-
-/// How others talk to the server.
-#[derive(Clone, Debug)]
-pub(crate) struct Handle {
-    errands: mpsc::Sender<Errand>,
-}
-
-impl Handle {
-    /// Does something with the server. `None` if it has ended.
-    pub(crate) async fn with<T: Send + 'static>(
-        &self,
-        what: impl FnOnce(&mut Core, Nanos) -> T + Send + 'static,
-    ) -> Option<T> {
-        self.send(true, what).await
-    }
-
-    /// Does something with the server, which then goes on or ends.
-    async fn send<T: Send + 'static>(
-        &self,
-        goes_on: bool,
-        what: impl FnOnce(&mut Core, Nanos) -> T + Send + 'static,
-    ) -> Option<T> {
-        let (done, result) = oneshot::channel();
-        let what = move |core: &mut Core, now| {
-            // Whoever asked may have gone.
-            let _ = done.send(what(core, now));
-            goes_on
-        };
-        self.errands.send(Box::new(what)).await.ok()?;
-        result.await.ok()
-    }
-
-    /// Does a fault.
-    pub(crate) async fn fault(&self, fault: Fault) -> Result<(), FaultError> {
-        let done = self.with(move |core, now| core.fault(now, &fault)).await;
-        done.ok_or(FaultError::Ended)?.map_err(FaultError::Refused)
-    }
 }
 
 impl Running {

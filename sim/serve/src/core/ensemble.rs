@@ -3,40 +3,15 @@
 //! What a server sends to another is there at once, behind all that was sent before, unless it comes to a cut or a
 //! server lags.
 
+use super::Core;
+use super::event::{AddressedEvent, Held, Later};
 use super::host::note_shown;
-use super::later::{Held, Later};
-use super::{AddressedEvent, Core, MS, Nanos, steady_ms};
-use std::collections::BTreeMap;
+use crate::time::{MS, Nanos, steady_ms};
 use zk_api::Zxid;
 use zk_proto::message::ToPeer;
 use zk_proto::server::{Event, ServerId};
 use zk_proto::zab::Note;
-use zk_proto::zab::ghost::Ghost;
-use zk_proto::zab::invariants::{self, Broken};
 use zk_proto::zab::message::{LinkId, Notification};
-
-/// What Zab promises is checked at each change of roles, and when so many transactions more are committed than
-/// there were at the last time, at least.
-const CHECK_EVERY: usize = 64;
-
-/// Each time by a fourth of all that are kept, so that a transaction is looked at a few times, however many there are.
-const CHECK_SHARE: usize = 4;
-
-/// What is followed to judge Zab by.
-#[derive(Debug, Default)]
-pub(super) struct ZabWatch {
-    pub(super) ghost: Ghost,
-    /// Whether something has happened that is to be looked at.
-    pub(super) is_due: bool,
-    /// How many committed transactions were kept when it was last checked.
-    checked: usize,
-    /// What came before this one is forgotten: it was judged, and every server's disk shows it.
-    pub(super) forgotten: Zxid,
-    /// How often it was checked.
-    pub(super) checks: u64,
-    /// What was broken, each invariant once.
-    pub(super) broken: BTreeMap<&'static str, String>,
-}
 
 impl Core {
     /// Something comes to a server. Gives it if the server takes it now: it may be cut off, or its process may stand
@@ -244,10 +219,8 @@ impl Core {
         if !self.is_ensemble() {
             return;
         }
-        let committed = self.zab.ghost.committed.len();
-        let every = CHECK_EVERY.max(self.zab.checked / CHECK_SHARE);
-        if self.zab.is_due || committed >= self.zab.checked + every {
-            self.check_zab();
+        if self.zab.is_time() {
+            self.zab.check(&self.cluster.peers());
         }
         self.cluster.hosts.iter_mut().for_each(note_shown);
         let shown = self.cluster.hosts.iter().map(|host| host.own.shown).min().unwrap_or_default();
@@ -259,22 +232,8 @@ impl Core {
     /// Forgets what came before `shown`, when it was judged: no server will ever start from less. While one is down, all
     /// that it may lack is kept.
     fn forget_before(&mut self, shown: Zxid) {
-        self.check_zab();
-        self.zab.forgotten = shown;
-        if self.zab.broken.is_empty() {
-            self.zab.ghost.forget_before(shown);
-            self.zab.checked = self.zab.ghost.committed.len();
-        }
+        self.zab.check(&self.cluster.peers());
+        self.zab.forget_before(shown);
         self.invariants.shown_everywhere(shown);
-    }
-
-    /// What Zab promises, all of it.
-    pub(super) fn check_zab(&mut self) {
-        self.zab.is_due = false;
-        for Broken { invariant, what } in invariants::check_all(&self.cluster.peers(), &self.zab.ghost) {
-            self.zab.broken.entry(invariant).or_insert(what);
-        }
-        self.zab.checks += 1;
-        self.zab.checked = self.zab.ghost.committed.len();
     }
 }

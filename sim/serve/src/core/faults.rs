@@ -1,25 +1,18 @@
 //! Faults strike: at once, or as the next request of their kind arrives.
 
-use super::conns::{ConnPhase, Fate};
+use super::Core;
+use super::conn::{ConnPhase, Fate};
+use super::event::{Armed, Later};
 use super::host::{Lag, SlowDisk};
-use super::{Core, Later, MS, Nanos};
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
 use crate::link::State;
 use crate::record::What;
+use crate::time::{MS, Nanos};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::SessionId;
 use zk_proto::message::ConnId;
 use zk_proto::server::Event;
-
-/// What waits for a session's next request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Armed {
-    /// Its connection drops.
-    Lose(RequestKind, Loss),
-    /// Whoever owns what it looks at ends.
-    ExpireOwner,
-}
 
 /// So many faults may wait for one session's requests.
 const MOST_ARMED: usize = 100;

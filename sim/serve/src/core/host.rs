@@ -1,10 +1,10 @@
 //! One of the servers and the machine it runs on: its disk, its timers, its clock.
 
-use super::conns::Latency;
-use super::later::Held;
-use super::{Entrance, Nanos, SNAPSHOT_BYTES, SNAPSHOT_EVERY, SNAPSHOT_STEP, steady_ms};
+use super::conn::Latency;
+use super::event::Held;
 use crate::Options;
-use crate::listener::Gate;
+use crate::listener::{Entrance, Gate};
+use crate::time::{Nanos, steady_ms};
 use crate::words::Counts;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -18,6 +18,15 @@ use zk_proto::zab::{PeerConfig, Role};
 /// are in one process, so that nothing but a fault is late.
 const FINALIZE_MS: u32 = 50;
 const NOTIFY_MS: u32 = 200;
+
+/// A snapshot is begun after so many transactions, so that the log does not fill the memory.
+pub(super) const SNAPSHOT_EVERY: u32 = 20_000;
+
+/// So many znodes are written at a time, once in a millisecond.
+const SNAPSHOT_STEP: u32 = 200;
+
+/// A snapshot is begun after so many bytes of transactions as well.
+const SNAPSHOT_BYTES: u64 = 64 << 20;
 
 /// A server, and where it runs.
 pub(super) type Host = cluster::Host<Machine>;

@@ -1,6 +1,6 @@
 //! What is late between two servers: nothing overtakes it.
 
-use super::Nanos;
+use crate::time::Nanos;
 use std::collections::BTreeMap;
 
 /// By whom it was sent, and to whom: how much of it, and when the last of it is there.

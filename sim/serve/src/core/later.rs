@@ -1,41 +1,12 @@
 //! What happens at its time: timers, slow disks, slow links, restarts; and what waits while a process stands still.
 
-use super::{AddressedEvent, Core, MS, Nanos};
-use crate::driver::ToCore;
-use crate::link::{ClientLink, State};
-use std::sync::Arc;
+use super::Core;
+use super::event::{Held, Later};
+use crate::link::State;
+use crate::message::ToCore;
+use crate::time::{MS, Nanos};
 use zk_proto::message::ConnId;
 use zk_proto::server::{Event, Timer};
-
-/// What happens at its time.
-#[derive(Debug)]
-pub(super) enum Later {
-    /// A server starts again.
-    Up { server: u8 },
-    /// Something happens to a server: what another one has sent is there, or its own disk has done something.
-    Happens { from: Option<u8>, to: u8, event: Event },
-    /// A call to another server is taken.
-    Dialled { from: u8, to: u8 },
-    /// Servers are not cut off from each other any more.
-    PartitionEnds { cut: Vec<[u8; 2]> },
-    /// Late frames are here.
-    Frames { conn: ConnId, frames: Vec<Vec<u8>> },
-    /// Late bytes are sent.
-    Out { conn: ConnId, link: Arc<ClientLink>, bytes: Vec<u8> },
-    /// A connection ends behind its late bytes.
-    End { link: Arc<ClientLink> },
-    /// Requests that were under way arrive.
-    Arrive { conn: ConnId },
-}
-
-/// What has come to a server whose process stands still.
-#[derive(Debug)]
-pub(super) enum Held {
-    /// From other servers, or the disk.
-    Event(AddressedEvent),
-    /// From a connection. Its frames wait with the connection, before this.
-    Message(ToCore),
-}
 
 impl Core {
     /// Puts something off; a crash of the server `of` undoes it.

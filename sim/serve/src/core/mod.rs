@@ -6,16 +6,21 @@
 //! |---|---|
 //! | `mod` | [`Core`]: steps of the servers, and what they want done |
 //! | `host` | one server and its machine |
+//! | `conn` | one connection, and its session |
+//! | `event` | what happens to servers: next, at its time, or as a request comes |
 //! | `ensemble` | what goes from server to server, who leads, and what always holds among them |
 //! | `late` | what is late between two servers |
+//! | `zab_watch` | what is followed to judge Zab by |
 //! | `conns` | connections: frames become events |
 //! | `sending` | messages become frames; connections end |
 //! | `faults` | faults strike |
 //! | `later` | what happens at its time, and what waits while a process stands still |
 //! | `show` | what is told of all this |
 
+mod conn;
 mod conns;
 mod ensemble;
+mod event;
 mod faults;
 mod host;
 mod late;
@@ -24,22 +29,22 @@ mod sending;
 mod show;
 #[cfg(test)]
 mod tests;
+mod zab_watch;
 
 use crate::link::{ClientLink, State};
-use crate::listener::Gate;
+use crate::listener::Entrance;
 use crate::observer::Observer;
 use crate::record::{Record, What};
+use crate::time::{Nanos, steady_ms};
 use crate::{Limits, Options};
-use conns::{Conn, Session};
-use ensemble::ZabWatch;
-use faults::Armed;
-use host::{Host, Machine, Totals};
+use conn::{Conn, Session};
+use event::{AddressedEvent, Armed, Later};
+use host::{Host, Machine};
 use late::Late;
-use later::Later;
-pub use show::{Leadership, ServerInfo, SessionInfo};
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
+use zab_watch::ZabWatch;
 use zk_api::{SessionId, Zxid};
 use zk_cluster::cluster::Cluster;
 use zk_invariants::{Invariant, Invariants, Setup};
@@ -47,23 +52,6 @@ use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::ConnId;
 use zk_proto::server::{Event, Input, Note, Output, Timer};
 use zk_proto::txn::{Txn, TxnBody};
-
-/// Nanoseconds since the start, by a clock that nobody sets.
-pub(crate) type Nanos = u64;
-
-const MS: Nanos = 1_000_000;
-
-/// A snapshot is begun after so many transactions, so that the log does not fill the memory.
-const SNAPSHOT_EVERY: u32 = 20_000;
-
-/// So many znodes are written at a time, once in a millisecond.
-const SNAPSHOT_STEP: u32 = 200;
-
-/// A snapshot is begun after so many bytes of transactions as well.
-const SNAPSHOT_BYTES: u64 = 64 << 20;
-
-/// Where the clients of a server come in: its port, and what opens and closes it.
-pub(crate) type Entrance = (u16, Arc<Gate>);
 
 /// Servers behind their connections: one, or an ensemble.
 pub(crate) struct Core {
@@ -107,15 +95,6 @@ pub(crate) struct Core {
     /// Servers that are wrong: they say something else.
     #[cfg(test)]
     plant: tests::Plant,
-}
-
-/// Something that happens to a server.
-#[derive(Debug)]
-struct AddressedEvent {
-    to: u8,
-    event: Event,
-    /// Whether it has come to the server's machine: what waits there has passed every cut.
-    is_here: bool,
 }
 
 impl Core {
@@ -430,9 +409,4 @@ impl Drop for Core {
             link.turn(State::Aborted);
         }
     }
-}
-
-/// Milliseconds of the clock that nobody sets.
-fn steady_ms(now: Nanos) -> i64 {
-    i64::try_from(now / MS).unwrap_or(i64::MAX)
 }

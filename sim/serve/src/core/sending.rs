@@ -1,9 +1,11 @@
 //! What the server sends becomes frames; connections end.
 
-use super::conns::{Asked, ConnPhase, Fate};
-use super::{Core, Later, Nanos};
+use super::Core;
+use super::conn::{Asked, ConnPhase, Fate};
+use super::event::Later;
 use crate::link::State;
 use crate::record::What;
+use crate::time::Nanos;
 use zk_api::{ErrorCode, Response, Zxid};
 use zk_proto::message::{ConnId, ToClient, Xid};
 use zk_proto::server::Event;

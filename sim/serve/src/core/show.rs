@@ -1,12 +1,13 @@
 //! What is told of the servers: who leads, sessions, the verdict, the record.
 
-use super::conns::{Conn, ConnPhase};
+use super::Core;
+use super::conn::{Conn, ConnPhase, Session};
 use super::host::{Host, role};
-use super::{Core, MS, Nanos, steady_ms};
+use crate::info::{Leadership, ServerInfo, SessionInfo};
 use crate::observer::Moment;
+use crate::time::{MS, Nanos, steady_ms};
 use crate::verdict::Verdict;
 use crate::words::{ConnSession, ConnStatus, Mode, Status};
-use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,56 +17,6 @@ use zk_proto::message::ConnId;
 use zk_proto::server::Server;
 use zk_proto::watch::WatchKind;
 use zk_proto::zab::Role;
-
-/// A session, for people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct SessionInfo {
-    /// Its id, in hexadecimal digits.
-    pub id: String,
-    /// The timeout granted last.
-    pub timeout_ms: u32,
-    /// Where its client is connected from; `None` while it is not.
-    pub address: Option<String>,
-    /// The server that it is connected to, where there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub server: Option<u8>,
-    /// Watches on that connection.
-    pub watches: usize,
-    /// The paths of its ephemerals.
-    pub ephemerals: Vec<String>,
-}
-
-/// Who leads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Leadership {
-    /// The server that takes itself for the leader; of several, the one with the newest epoch.
-    pub leader: Option<u8>,
-    /// Its epoch.
-    pub epoch: Option<u32>,
-    /// All servers, by their numbers.
-    pub servers: Vec<ServerInfo>,
-}
-
-/// A server, for people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct ServerInfo {
-    /// Its number.
-    pub id: u8,
-    /// `standalone`, `leader`, `follower` or `observer` where it serves; `joining`, `looking` or `down` else.
-    pub role: &'static str,
-    /// In which epoch it serves.
-    pub epoch: Option<u32>,
-    /// The last transaction it has applied, in hexadecimal digits; `None` while it is down.
-    pub zxid: Option<String>,
-    /// Whether its process stands still.
-    #[serde(rename = "paused")]
-    pub is_paused: bool,
-    /// Connections of clients.
-    pub connections: usize,
-}
 
 /// The paths of all ephemerals at a server, by their owners.
 fn ephemerals(server: &Server) -> BTreeMap<SessionId, Vec<String>> {
@@ -83,7 +34,7 @@ impl Core {
     pub(crate) fn sessions(&self) -> Vec<SessionInfo> {
         let conns: BTreeMap<SessionId, ConnId> = self.connected().collect();
         let mut ephemerals = self.newest().map(ephemerals).unwrap_or_default();
-        let info = |(id, session): (&SessionId, &super::Session)| {
+        let info = |(id, session): (&SessionId, &Session)| {
             let conn = conns.get(id);
             SessionInfo {
                 id: id.to_string(),
@@ -239,7 +190,7 @@ impl Core {
             self.invariants.at_rest(id, server.tree(), is_open);
         }
         if self.is_ensemble() {
-            self.check_zab();
+            self.zab.check(&self.cluster.peers());
         }
         let zab = self.is_ensemble().then_some((self.zab.checks, &self.zab.broken));
         let promises = self.observer.as_ref().map(|observer| observer.judge(&self.moment(now)));

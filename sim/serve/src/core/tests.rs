@@ -3,12 +3,14 @@
 mod ensemble;
 mod storm;
 
-use super::{Core, MS, Nanos};
+use super::Core;
 use crate::Options;
-use crate::driver::{Driver, ToCore};
+use crate::driver::Driver;
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
 use crate::link::{ClientLink, State, Unsent};
+use crate::message::ToCore;
 use crate::record::Record;
+use crate::time::{MS, Nanos};
 use crate::verdict::Finding;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +56,7 @@ impl Table {
 
     /// So many servers, which serve.
     fn of(servers: u8) -> Table {
-        Table::with_snapshots(servers, super::SNAPSHOT_EVERY)
+        Table::with_snapshots(servers, super::host::SNAPSHOT_EVERY)
     }
 
     /// So many servers, which begin a snapshot each time that they have applied so many transactions.

@@ -1,8 +1,8 @@
 //! Whatever clients, administrators and faults do in whatever order, nothing is broken.
 
 use super::{Client, Table, create, get, set};
-use crate::driver::ToCore;
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
+use crate::message::ToCore;
 use zk_api::{AddWatchMode, CreateMode, Request, WatcherKind, Zxid};
 use zk_proto::message::{ToServer, WatchList};
 use zk_wire::FourLetterWord;
