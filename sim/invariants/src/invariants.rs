@@ -1,23 +1,21 @@
-//! All invariants of servers and their clients, and what they know in common of servers and connections.
+//! All invariants of servers and their clients, and what they know in common of connections.
 
 use crate::answers::Answers;
+use crate::ensemble::{Ensemble, View};
 use crate::ephemerals;
-use crate::executed::History;
 use crate::expiry::Expiry;
 use crate::fifo::SessionFifo;
 use crate::handshake::{Handshakes, Rank};
 use crate::moves::Moves;
 use crate::real_time::RealTime;
-use crate::reference::Reference;
 use crate::survive::Survive;
 use crate::syncs::Syncs;
-use crate::trees::{self, Round};
 use crate::watches::{Private, Watches};
 use crate::zxids::Zxids;
 use crate::{Invariant, Report, Setup};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use zk_api::{AclList, ErrorCode, Identity, Request, SessionId, Text, Zxid};
+use zk_api::{ErrorCode, Identity, Request, SessionId, Text, Zxid};
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{
     Answer, Ask, ConnId, ConnectRequest, ConnectResponse, Password, ToClient, ToPeer, ToServer, Xid,
@@ -27,30 +25,12 @@ use zk_proto::tree::DataTree;
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::zab::message::{LinkId, Packet};
 
-/// What a server shows to its clients.
-#[derive(Debug, Default)]
-struct View {
-    /// At what the server has applied. `None` for a server that is alone: then it is the newest.
-    reference: Option<Reference>,
-    /// The epoch it leads.
-    epoch: u32,
-    watches: Watches,
-    round: Round,
-}
-
 /// All invariants of servers and their clients.
 #[derive(Default)]
 pub struct Invariants {
     /// What they have found so far.
     pub report: Report,
-    setup: Setup,
-    /// At the last transaction that any server has applied.
-    reference: Reference,
-    history: History,
-    views: BTreeMap<u8, View>,
-    /// The newest epoch, and the server that leads it.
-    epoch: u32,
-    leader: Option<u8>,
+    ensemble: Ensemble,
     /// To which servers connections go.
     servers: BTreeMap<ConnId, u8>,
     /// The sessions of connections, once a server said so.
@@ -72,7 +52,7 @@ impl Invariants {
     /// Nothing has happened yet.
     pub fn new(setup: Setup) -> Invariants {
         let report = Report::of(setup.voters + setup.observers > 1);
-        Invariants { report, setup, ..Invariants::default() }
+        Invariants { report, ensemble: Ensemble { setup, ..Ensemble::default() }, ..Invariants::default() }
     }
 
     /// A client sends a request.
@@ -108,7 +88,7 @@ impl Invariants {
 
     /// How many watches a connection has.
     pub fn watches_of(&self, conn: ConnId) -> usize {
-        let view = self.servers.get(&conn).and_then(|server| self.views.get(server));
+        let view = self.servers.get(&conn).and_then(|server| self.ensemble.views.get(server));
         view.map_or(0, |view| view.watches.count(conn))
     }
 
@@ -123,8 +103,8 @@ impl Invariants {
         now_ms: i64,
     ) {
         self.servers.insert(conn, server);
-        let rank = match self.leads(server) {
-            true if self.is_leader(server) => Rank::Leads,
+        let rank = match self.ensemble.leads(server) {
+            true if self.ensemble.is_leader(server) => Rank::Leads,
             true => Rank::Led,
             false => Rank::Learns,
         };
@@ -134,9 +114,9 @@ impl Invariants {
             return;
         }
         // A server that is behind what a client has seen refuses it, and has not heard of its session.
-        let shown = self.reference_of(server).zxid.max(self.begun(server));
+        let shown = self.ensemble.reference_of(server).zxid.max(self.ensemble.begun(server));
         if rank == Rank::Leads && request.last_zxid <= shown {
-            let timeout_ms = grant_timeout(timeout_ms, self.setup.tick_ms);
+            let timeout_ms = grant_timeout(timeout_ms, self.ensemble.setup.tick_ms);
             self.expiry.attaches(session, password, timeout_ms, now_ms);
         }
         self.moves.attaches(conn, server, session);
@@ -149,38 +129,18 @@ impl Invariants {
         self.zxids.tells(conn, zxid);
     }
 
-    /// Where the epoch begins that a server leads: it shows that though nothing has happened in it.
-    fn begun(&self, server: u8) -> Zxid {
-        let led = self.views.get(&server).filter(|_| !self.is_alone());
-        led.map_or(Zxid::ZERO, |view| Zxid::new(view.epoch, 0))
-    }
-
-    /// Whether a server leads an epoch.
-    fn leads(&self, server: u8) -> bool {
-        self.views.get(&server).is_some_and(|view| view.epoch > 0)
-    }
-
-    /// Whether it leads the newest, or did before it went.
-    fn is_leader(&self, server: u8) -> bool {
-        self.leader == Some(server)
-    }
-
     /// A server hears of a session.
     fn heard(&mut self, conn: ConnId, session: SessionId, now_ms: i64) {
         match self.servers.get(&conn) {
-            Some(server) if self.is_leader(*server) => self.expiry.heard(conn, session, now_ms),
+            Some(server) if self.ensemble.is_leader(*server) => self.expiry.heard(conn, session, now_ms),
             Some(server) => self.expiry.heard_elsewhere(conn, session, *server),
             None => {}
         }
     }
 
-    fn is_alone(&self) -> bool {
-        self.setup.voters + self.setup.observers == 1
-    }
-
     fn watches(&mut self, conn: ConnId) -> &mut Watches {
         let server = self.servers.get(&conn).copied().unwrap_or_default();
-        &mut self.views.entry(server).or_default().watches
+        &mut self.ensemble.views.entry(server).or_default().watches
     }
 
     /// The rate of a server's clock has changed by so many parts per thousand.
@@ -190,8 +150,8 @@ impl Invariants {
 
     /// A server has looked for sessions that were silent for too long.
     pub fn ticked(&mut self, server: u8, now_ms: i64) {
-        if self.is_leader(server) && self.leads(server) {
-            self.expiry.ticked(self.setup.tick_ms, now_ms, &mut self.report);
+        if self.ensemble.is_leader(server) && self.ensemble.leads(server) {
+            self.expiry.ticked(self.ensemble.setup.tick_ms, now_ms, &mut self.report);
         }
     }
 
@@ -210,10 +170,9 @@ impl Invariants {
             ToServer::SetWatches { .. } | ToServer::Ping => false,
         };
         let Some(server) = self.servers.get(&conn).copied().filter(|_| !needs_others) else { return false };
-        let (leads, is_leader) = (self.leads(server), self.is_leader(server));
+        let (leads, is_leader) = (self.ensemble.leads(server), self.ensemble.is_leader(server));
         // A session may have to wait for what stands on the disks of others and not on its leader's.
-        let own = self.views.get(&server).and_then(|view| view.reference.as_ref());
-        if leads && own.unwrap_or(&self.reference).zxid < self.syncs.committed {
+        if leads && self.ensemble.reference_of(server).zxid < self.syncs.committed {
             return false;
         }
         leads == is_leader
@@ -255,9 +214,8 @@ impl Invariants {
     fn connected(&mut self, conn: ConnId, response: &ConnectResponse) {
         let ConnectResponse { session, timeout_ms, .. } = *response;
         let server = self.servers.get(&conn).copied().unwrap_or_default();
-        let grants = |asked_ms| grant_timeout(asked_ms, self.setup.tick_ms);
-        let view = self.views.get(&server).and_then(|view| view.reference.as_ref());
-        let is_open = |session| view.unwrap_or(&self.reference).is_open(session);
+        let grants = |asked_ms| grant_timeout(asked_ms, self.ensemble.setup.tick_ms);
+        let is_open = |session| self.ensemble.reference_of(server).is_open(session);
         self.handshakes.connected(conn, response, grants, is_open, &mut self.report);
         self.sessions.insert(conn, session);
         self.answers.attaches(conn, session);
@@ -266,7 +224,7 @@ impl Invariants {
 
     /// A server's end of a connection is closed: nothing is sent on it any more.
     pub fn closed(&mut self, conn: ConnId) {
-        self.answers.closed(conn, self.is_alone());
+        self.answers.closed(conn, self.ensemble.is_alone());
         self.watches(conn).closed(conn);
         self.due_now.take_if(|due| *due == conn);
         self.expiry.closed(conn);
@@ -288,7 +246,8 @@ impl Invariants {
 
     /// Forgets a session that is over, when it has no connection any more.
     fn forget_dead(&mut self, session: SessionId) {
-        if !self.reference.is_open(session) && self.sessions.values().all(|other| *other != session) {
+        if !self.ensemble.reference.is_open(session) && self.sessions.values().all(|other| *other != session)
+        {
             self.answers.forget(session);
             self.real_time.forget(session);
             self.zxids.forget(session);
@@ -298,7 +257,7 @@ impl Invariants {
 
     /// From now on epochs end by this counter.
     pub fn set_last_counter(&mut self, last_counter: u32) {
-        self.setup.last_counter = last_counter;
+        self.ensemble.setup.last_counter = last_counter;
     }
 
     /// A server proposes a transaction.
@@ -307,8 +266,8 @@ impl Invariants {
         self.moves.passed_on(server, txn.session, txn.xid);
         self.syncs.leads(server, txn.zxid);
         // What a leader proposes that does not know of another one comes to nothing.
-        if self.is_leader(server) {
-            let is_last = txn.zxid.counter() >= self.setup.last_counter;
+        if self.ensemble.is_leader(server) {
+            let is_last = txn.zxid.counter() >= self.ensemble.setup.last_counter;
             self.expiry.proposed(txn, is_last, now_ms, &mut self.report);
         }
     }
@@ -316,7 +275,7 @@ impl Invariants {
     /// A server sends something to another.
     pub fn peer_sends(&mut self, server: u8, link: LinkId, message: &ToPeer) {
         match message {
-            ToPeer::Zab(Packet::Ping) | ToPeer::Ask(Ask::Touch { .. }) if !self.leads(server) => {
+            ToPeer::Zab(Packet::Ping) | ToPeer::Ask(Ask::Touch { .. }) if !self.ensemble.leads(server) => {
                 self.expiry.tells(server, link);
             }
             ToPeer::Ask(Ask::Write { session, xid, .. }) => self.moves.passed_on(server, *session, *xid),
@@ -332,14 +291,18 @@ impl Invariants {
     pub fn peer_reads(&mut self, server: u8, from: u8, link: LinkId, message: &ToPeer, now_ms: i64) {
         match message {
             ToPeer::Zab(Packet::Ping) | ToPeer::Ask(Ask::Touch { .. }) => {
-                let by_leader = self.is_leader(server).then_some(now_ms);
+                let by_leader = self.ensemble.is_leader(server).then_some(now_ms);
                 self.expiry.told(from, link, by_leader);
             }
-            ToPeer::Ask(Ask::Attach { conn, session, password, timeout_ms }) if self.is_leader(server) => {
+            ToPeer::Ask(Ask::Attach { conn, session, password, timeout_ms })
+                if self.ensemble.is_leader(server) =>
+            {
                 self.handshakes.forwarded(*conn, *session, password, &self.expiry);
                 self.expiry.attaches(*session, password, *timeout_ms, now_ms);
             }
-            ToPeer::Ask(Ask::Sync { conn }) => self.syncs.asked(server, *conn, self.setup.asks_quorum),
+            ToPeer::Ask(Ask::Sync { conn }) => {
+                self.syncs.asked(server, *conn, self.ensemble.setup.asks_quorum)
+            }
             ToPeer::Answer(Answer::Attached { conn, valid }) => self.handshakes.heard(*conn, *valid),
             ToPeer::Answer(Answer::Synced { conn }) => self.syncs.given(*conn),
             ToPeer::Zab(_) | ToPeer::Ask(_) | ToPeer::Answer(Answer::Asks { .. }) => {}
@@ -367,7 +330,7 @@ impl Invariants {
     /// A transaction is committed: by a quorum, or by having been found in the history of a leader.
     pub fn committed(&mut self, txn: &Txn, recovered: bool) {
         if !recovered {
-            self.survive.committed(txn.zxid, self.setup.voters, &mut self.report);
+            self.survive.committed(txn.zxid, self.ensemble.setup.voters, &mut self.report);
         }
         self.expiry.committed(txn);
         self.syncs.committed = txn.zxid.max(self.syncs.committed);
@@ -382,29 +345,29 @@ impl Invariants {
     /// A transaction is applied to a server's tree.
     pub fn applied(&mut self, server: u8, txn: &Arc<Txn>, tree: &DataTree) {
         self.moves.applied(server, txn.session, txn.xid);
-        let is_first = txn.zxid > self.reference.zxid;
+        let is_first = txn.zxid > self.ensemble.reference.zxid;
         let touched = Watches::touched(txn);
-        let before = self.private_among(server, &touched);
-        let owned = self.owned_by_ended(server, txn);
+        let before = self.ensemble.private_among(server, &touched);
+        let owned = self.ensemble.owned_by_ended(server, txn);
         if is_first {
-            let executed = self.answers.applied(&mut self.reference, txn, &mut self.report);
-            if !self.is_alone() {
-                self.history.push(executed);
+            let executed = self.answers.applied(&mut self.ensemble.reference, txn, &mut self.report);
+            if !self.ensemble.is_alone() {
+                self.ensemble.history.push(executed);
             }
-        } else if self.is_alone() {
+        } else if self.ensemble.is_alone() {
             // Again, after a start.
             return;
         }
-        if !self.is_alone() && !self.follow(server, txn) {
+        if !self.ensemble.is_alone() && !self.ensemble.follow(server, txn, &mut self.report) {
             return;
         }
         let mut private: Private = before.into_iter().map(|(path, acl)| (path, Some(acl))).collect();
-        for (path, acl) in self.private_among(server, &touched) {
+        for (path, acl) in self.ensemble.private_among(server, &touched) {
             private.entry(path).or_insert(Some(acl));
         }
         Watches::comes_and_goes(&txn.body, &mut private);
-        let is_alone = self.is_alone();
-        let Invariants { views, answers, reference, report, .. } = self;
+        let is_alone = self.ensemble.is_alone();
+        let Invariants { ensemble: Ensemble { views, reference, .. }, answers, report, .. } = self;
         let View { reference: own, watches, round, .. } = views.entry(server).or_default();
         watches.applied(txn, &private, |conn, acl| answers.may_read(conn, acl));
         let is_left = |path: &&Text| tree.node(path).is_some_and(|node| node.owner() == Some(txn.session));
@@ -417,52 +380,16 @@ impl Invariants {
         }
     }
 
-    /// A server of an ensemble applies what was executed next behind what it had applied, and nothing else.
-    fn follow(&mut self, server: u8, txn: &Arc<Txn>) -> bool {
-        let view = self.views.entry(server).or_default();
-        let reference = view.reference.get_or_insert_with(Reference::new);
-        let next = self.history.after(reference.zxid);
-        let agrees = next.is_some_and(|next| next.txn == *txn);
-        self.report.check(Invariant::ServersAgree, agrees, || {
-            let next = next.map(|next| &next.txn);
-            format!("s{server} applied {txn:?} behind {}, others {next:?}", reference.zxid)
-        });
-        if let Some(next) = next.filter(|_| agrees) {
-            next.execute(reference).ok();
-        }
-        agrees
-    }
-
-    /// What a session owns at a server that is about to end it.
-    fn owned_by_ended(&self, server: u8, txn: &Txn) -> Vec<Text> {
-        match txn.body {
-            TxnBody::CloseSession { .. } => {
-                self.reference_of(server).owned(txn.session).map(Text::from).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// Those that a server knows and that not everybody may read, and who may.
-    fn private_among(&self, server: u8, paths: &BTreeSet<Text>) -> Vec<(Text, AclList)> {
-        let reference = self.reference_of(server);
-        paths.iter().filter_map(|path| Some((path.clone(), reference.private(path)?.clone()))).collect()
-    }
-
-    /// The reference at what a server has applied.
-    fn reference_of(&self, server: u8) -> &Reference {
-        let view = self.views.get(&server);
-        view.and_then(|view| view.reference.as_ref()).unwrap_or(&self.reference)
-    }
-
     /// A server sends something.
     pub fn answering(&mut self, conn: ConnId, message: &ToClient) {
         let server = self.servers.get(&conn).copied().unwrap_or_default();
-        let (begun, session) = (self.begun(server), self.sessions.get(&conn).copied().unwrap_or_default());
+        let (begun, session) =
+            (self.ensemble.begun(server), self.sessions.get(&conn).copied().unwrap_or_default());
         if let ToClient::Connected(response) = message {
             return self.connected(conn, response);
         }
-        let Invariants { report, views, reference, answers, survive, syncs, moves, due_now, .. } = self;
+        let Invariants { report, ensemble, answers, survive, syncs, moves, due_now, .. } = self;
+        let Ensemble { views, reference, .. } = ensemble;
         let View { reference: own, epoch, watches, .. } = views.entry(server).or_default();
         let reference = own.as_ref().unwrap_or(reference);
         if !matches!(message, ToClient::Event { .. }) {
@@ -519,7 +446,7 @@ impl Invariants {
 
     /// A server leads no more, or follows no more, or its machine has crashed.
     pub fn stopped(&mut self, server: u8) {
-        self.views.entry(server).or_default().epoch = 0;
+        self.ensemble.views.entry(server).or_default().epoch = 0;
         self.expiry.stopped(server);
         self.moves.stopped(server);
     }
@@ -527,61 +454,54 @@ impl Invariants {
     /// A server starts from its disk, or from another's state, which shows everything up to `zxid`; its tree may
     /// have gone on from there.
     pub fn started(&mut self, server: u8, zxid: Zxid, tree: &DataTree) {
-        if self.is_alone() {
+        if self.ensemble.is_alone() {
             return;
         }
-        let reference = self.history.reference_at(zxid);
+        let reference = self.ensemble.history.reference_at(zxid);
         self.report.check(Invariant::ServersAgree, reference.is_some(), || {
             format!("s{server} has a state at {zxid}, which nobody ever applied")
         });
-        let view = self.views.entry(server).or_default();
+        let view = self.ensemble.views.entry(server).or_default();
         view.reference = reference;
         view.round.started();
         if tree.last_zxid() == zxid {
-            self.compare(server, tree, Invariant::ServersAgree);
+            self.ensemble.compare(server, tree, Invariant::ServersAgree, &mut self.report);
         }
-    }
-
-    /// Compares a server's whole tree.
-    fn compare(&mut self, server: u8, tree: &DataTree, invariant: Invariant) {
-        let Invariants { views, reference, report, .. } = self;
-        let own = views.get(&server).and_then(|view| view.reference.as_ref());
-        trees::compare_whole((server, tree), own.unwrap_or(reference), invariant, report);
     }
 
     /// A server begins to lead an epoch, with a history that ends with `last`. Sessions get their timeouts anew.
     pub fn established(&mut self, server: u8, epoch: u32, last: Zxid, now_ms: i64) {
-        self.views.entry(server).or_default().epoch = epoch;
-        self.survive.established(server, epoch, last, self.setup.voters, &mut self.report);
+        self.ensemble.views.entry(server).or_default().epoch = epoch;
+        self.survive.established(server, epoch, last, self.ensemble.setup.voters, &mut self.report);
         self.syncs.leads(server, last);
         // There may be a leader of a later epoch by now.
-        if epoch >= self.epoch {
-            (self.epoch, self.leader) = (epoch, Some(server));
+        if epoch >= self.ensemble.epoch {
+            (self.ensemble.epoch, self.ensemble.leader) = (epoch, Some(server));
             self.expiry.leads(now_ms);
         }
     }
 
     /// A server serves from now on, with this tree.
     pub fn serves(&mut self, server: u8, tree: &DataTree) {
-        if self.is_alone() {
+        if self.ensemble.is_alone() {
             self.answers.recovered();
             self.real_time.recovered();
         }
-        let is_alone = self.is_alone();
-        let Invariants { views, reference, report, .. } = self;
+        let is_alone = self.ensemble.is_alone();
+        let Invariants { ensemble: Ensemble { views, reference, .. }, report, .. } = self;
         let View { reference: own, round, .. } = views.entry(server).or_default();
         round.serving((server, tree), is_alone, own.as_ref().unwrap_or(reference), report);
     }
 
     /// The run is over. `is_open` tells of a session whether it is.
     pub fn at_rest(&mut self, server: u8, tree: &DataTree, is_open: impl Fn(SessionId) -> bool) {
-        self.compare(server, tree, Invariant::AnswersMatchReference);
+        self.ensemble.compare(server, tree, Invariant::AnswersMatchReference, &mut self.report);
         ephemerals::at_rest(tree.ephemeral_owners(), is_open, &mut self.report);
     }
 
     /// No server will ever start from less than `zxid`: what was executed by then is forgotten.
     pub fn shown_everywhere(&mut self, zxid: Zxid) {
-        self.history.shown_everywhere(zxid);
+        self.ensemble.history.shown_everywhere(zxid);
     }
 }
 

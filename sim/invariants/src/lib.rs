@@ -42,7 +42,8 @@
 // | `syncs` | a sync's answer shows what its leader knew when it was asked |
 // | `moves` | a session's requests on a new connection are answered after its writes on earlier ones |
 // | `ephemerals` | the ephemerals of dead sessions are gone |
-// | `invariants` | all of them, and what they know in common of servers and connections |
+// | `invariants` | all of them, and what they know in common of connections |
+// | `ensemble` | what they know in common of servers |
 // | `report` | their names, and how often each was put to the test |
 // | `reference` | a naive tree that executes requests, which the others compare with |
 // | `setup` | what is known of an ensemble from the beginning |
@@ -51,6 +52,7 @@
 
 mod answers;
 mod atomic;
+mod ensemble;
 mod ephemerals;
 mod executed;
 mod expiry;

@@ -102,7 +102,7 @@ fn of_sessions_and_connections_that_are_gone_nothing_is_kept() {
                 &invariants.moves,
                 &invariants.syncs,
                 &invariants.handshakes,
-                &invariants.views,
+                &invariants.ensemble.views,
                 &invariants.servers,
                 &invariants.expiry
             )

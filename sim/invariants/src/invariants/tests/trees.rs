@@ -130,7 +130,7 @@ fn what_all_disks_show_is_forgotten_and_servers_start_behind_it() {
     three.invariants.shown_everywhere(Zxid::new(1, 40));
     let behind = three.trees[0].clone();
     (101..=200).for_each(|n| three.create(n));
-    assert_eq!(three.invariants.history.length(), 201 - 40);
+    assert_eq!(three.invariants.ensemble.history.length(), 201 - 40);
     three.invariants.started(0, behind.last_zxid(), &behind);
     assert!(three.broken().is_empty(), "{:?}", three.broken());
     // Nothing comes from there, so nobody needs to know how it was.
