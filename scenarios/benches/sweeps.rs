@@ -11,7 +11,7 @@ const SHRUNK: [(&str, u64); 4] = [
     ("lock/adopts-ghost", 4),
     ("leader-latch/reset-race", 21),
     ("queue/lost-delete", 17),
-    ("barrier/no-recheck", 0),
+    ("barrier/no-recheck", 5),
 ];
 const SEEDS: u64 = 10_000;
 const SHARDS: u64 = 4;

@@ -28,6 +28,7 @@ mod serve;
 mod service;
 mod shrink;
 mod statements;
+mod structure;
 mod suite;
 mod sweeps;
 mod tidy;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by directory and name, and which of the workspace's crates each may know.
-const ARROWS: [(&str, &str, &[&str]); 15] = [
+pub const ARROWS: [(&str, &str, &[&str]); 15] = [
     ("sim/api", "zk-api", &[]),
     ("sim/proto", "zk-proto", &["zk-api"]),
     ("sim/wire", "zk-wire", &["zk-api", "zk-proto"]),
@@ -64,12 +64,12 @@ const IMPURE: [&str; 12] = [
 
 const MOST_LINES: usize = 600;
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The Rust files below a directory, but not those of a crate inside it.
-fn rust_files(dir: &Path, out: &mut Vec<PathBuf>) {
+pub fn rust_files(dir: &Path, out: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path()).collect();
     entries.sort();
