@@ -18,7 +18,7 @@
 //! | [`monitors`] | promises as part of a state |
 //! | [`symmetry`] | states that differ only in which process is which |
 //! | [`digest`] | digests of 128 bits |
-//! | [`search`] | our own breadth-first search |
+//! | [`search`] | the search of a recipe's states |
 //! | [`livelock`] | livelocks in what a search has recorded |
 //! | [`stateright`] | the same model for stateright's searches and its Explorer |
 //! | [`describe`], [`scene`] | steps, for people to read, and as data, to be drawn |
@@ -83,7 +83,8 @@
 // | `waits`, `watching` | what an actor waits for, and watches as a client knows them |
 // | `orders` | the order of names in lists |
 // | `memo` | what is remembered by digests |
-// | `tree`, `limits` | the states that a search has found, and when it gives up |
+// | `explorer` | our own breadth-first search, of recipes' states and of ensembles' |
+// | `tree`, `limits` | the states that it has found, and when it gives up |
 // | `inevitable` | the step of a counterexample from which on nothing avoids the break |
 // | `script` | steps, for the simulator to take again |
 // | `quiet` | caught panics |
@@ -93,6 +94,7 @@ pub mod check;
 pub mod describe;
 pub mod digest;
 pub mod ensemble;
+mod explorer;
 mod inevitable;
 pub mod life;
 mod limits;

@@ -4,18 +4,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The same for all searches.
-#[derive(Debug)]
+/// The same for all searches; and how they may work.
+#[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
     pub time: Option<Duration>,
     /// Bytes that the process holds in memory. Where nobody can tell how much it holds, the search goes on.
     pub memory: Option<u64>,
     /// Somebody wants it to end.
     pub stop: Option<&'a Arc<AtomicBool>>,
+    /// States found, and steps from the start; [`reached`](Limits::reached) does not look at these.
+    pub states: Option<u64>,
+    pub depth: Option<u32>,
+    /// How many threads may work.
+    pub threads: usize,
 }
 
 impl Limits<'_> {
-    /// Which one it has come to, if any.
+    /// Which one of time, memory and interruption it has come to, if any.
     pub fn reached(&self, started: Instant) -> Option<String> {
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Some("interrupted".to_owned());
@@ -34,7 +39,8 @@ impl Limits<'_> {
 mod tests {
     use super::*;
 
-    const NONE: Limits<'_> = Limits { time: None, memory: None, stop: None };
+    const NONE: Limits<'_> =
+        Limits { time: None, memory: None, stop: None, states: None, depth: None, threads: 1 };
 
     #[test]
     fn who_holds_more_than_it_may_gives_up() {

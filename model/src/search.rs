@@ -1,4 +1,4 @@
-//! Our own breadth-first search: shortest counterexamples, honest limits.
+//! The search of a recipe's states: what promises find on the way, and what comes round.
 //!
 //! ```
 //! use zk_model::search::search;
@@ -16,6 +16,7 @@
 use crate::actions::Action;
 use crate::check::{Check, CheckConfig, Counterexample, Progress, PromiseReport, Verdict};
 use crate::describe::describe;
+use crate::explorer::{Explored, Judge, Panic, Place, Space, explore};
 use crate::inevitable::inevitable_from;
 use crate::limits::Limits;
 use crate::link::Client;
@@ -23,23 +24,18 @@ use crate::livelock::{self, Edges, Livelock};
 use crate::model::{HONEST_CHECKPOINTS, OWN_PROMISES, RecipeModel, Taken};
 use crate::monitors::{Findings, Monitors};
 use crate::process::AUDITED;
-use crate::quiet::{in_which_promise, quietly};
+use crate::quiet::quietly;
 use crate::reads::Reads;
 use crate::scene::{Scene, Story};
 use crate::script::script_step;
 use crate::state::State;
 use crate::stop::Stop;
-use crate::tree::Tree;
+use crate::tree::{Number, Tree};
 use std::sync::Arc;
 use std::time::Instant;
 use zk_trials::promise::Violation;
 use zk_trials::promises::NO_POLLING;
 use zk_trials::script::ScriptStep;
-
-/// How often the clock is looked at, in states.
-pub(crate) const LOOK_EVERY: u64 = 1024;
-/// How often progress is told, in states.
-pub(crate) const TELL_EVERY: u64 = 1 << 16;
 
 /// What a search has found so far.
 #[derive(Debug, Default)]
@@ -94,9 +90,6 @@ struct Search<'a> {
     model: &'a RecipeModel,
     config: &'a CheckConfig,
     started: Instant,
-    tree: Tree,
-    /// What livelocks are looked for in, or why they are not.
-    edges: Result<Edges, String>,
     found: Found,
     reached: Sometimes,
 }
@@ -106,17 +99,13 @@ struct Search<'a> {
 /// When a promise is broken where it is owed, the states as deep as that one are still looked at, and no
 /// deeper ones; but where a certain promise is to be broken, the search goes on until that one is.
 pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Found {
-    let mut search = Search {
-        model,
-        config,
-        started: Instant::now(),
-        tree: Tree::default(),
-        edges: edges(config),
-        found: Found { states: 1, ..Found::of(model) },
-        reached: Sometimes::default(),
-    };
-    search.run(progress);
-    search.look_for_livelocks();
+    let (found, reached) = (Found::of(model), Sometimes::default());
+    let mut search = Search { model, config, started: Instant::now(), found, reached };
+    let Explored { tree, edges, transitions, depth, ran_out } = search.explore(progress);
+    let Found { stop, .. } = &search.found;
+    let ran_out = ran_out.or(stop.as_ref().map(Stop::why));
+    search.found = Found { states: tree.len().max(1), transitions, depth, ran_out, ..search.found };
+    search.look_for_livelocks(&tree, edges);
     search.found.sometimes = search.reached.list();
     search.found.leaves_out = model.leaves_out();
     note_cut_audit(model, &mut search.found.promises);
@@ -147,144 +136,116 @@ fn edges(config: &CheckConfig) -> Result<Edges, String> {
     }
 }
 
-impl Search<'_> {
-    fn run(&mut self, progress: &mut dyn FnMut(Progress)) {
-        let Taken { state, findings, .. } = match quietly(|| self.model.init()) {
-            Ok(taken) => taken,
-            Err(what) => return self.stop_at_panic(&what),
-        };
-        if self.has_stopped() {
-            return;
-        }
-        self.tree.start(state.fingerprint, 0);
-        self.judge(&findings, 0, None, 0);
-        let mut level = vec![(state, 0)];
-        let mut seen = 0_u64;
-        let mut depth = 0;
-        while !level.is_empty() && !self.is_answered() {
-            if self.config.max_depth.is_some_and(|max| depth >= max) {
-                // Only a state from which something may happen is left unexplored.
-                if level.iter().any(|(state, _)| self.can_move(state)) {
-                    self.found.ran_out = Some(format!("depth {depth}"));
-                }
-                return;
+impl Space for RecipeModel {
+    type State = State;
+    type Action = Action;
+    type Taken = Taken;
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) -> usize {
+        RecipeModel::actions(self, state, actions)
+    }
+
+    fn take(&self, state: &State, action: Action) -> Option<Taken> {
+        Some(self.step(state, action))
+    }
+
+    fn fingerprint(taken: &Taken) -> u64 {
+        taken.state.fingerprint
+    }
+
+    fn into_state(taken: Taken) -> State {
+        taken.state
+    }
+
+    /// Every actor has ended, or nothing moves.
+    fn is_end(&self, state: &State, free: usize) -> bool {
+        let goes_on = |client: &Arc<Client>| !client.node.is_done && client.node.end.is_none();
+        free == 0 || !state.clients.iter().any(goes_on)
+    }
+
+    fn label(action: Action, taken: &Taken) -> (u16, bool) {
+        (livelock::label(action), taken.events.iter().all(|events| events.items.is_empty()))
+    }
+}
+
+impl Judge<RecipeModel> for Search<'_> {
+    fn expands(&mut self, tree: &Tree, state: &State, free: usize, at: Place) {
+        if free == 0 {
+            self.reached.quiet += 1;
+            match Panic::caught(|| self.model.rest(state)) {
+                Ok(findings) => self.judge(tree, &findings, at),
+                Err(panic) => self.panics(tree, &panic, at),
             }
-            let mut next = Vec::new();
-            let width = level.len() as u64;
-            for (nth, (state, index)) in level.into_iter().enumerate() {
-                seen += 1;
-                if seen.is_multiple_of(LOOK_EVERY) && self.has_run_out() {
-                    return;
-                }
-                if seen.is_multiple_of(TELL_EVERY) {
-                    let frontier = width - nth as u64 + next.len() as u64;
-                    progress(Progress { states: self.found.states, frontier, depth });
-                }
-                self.expand(&state, index, depth, &mut next);
-                if self.is_full() || self.is_outdated() || self.has_stopped() {
-                    return;
-                }
-            }
-            if !next.is_empty() {
-                depth += 1;
-                self.found.depth = depth;
-            }
-            level = next;
         }
     }
 
-    /// Whether the actors have read what the model does not vary.
-    fn is_outdated(&self) -> bool {
-        !self.model.varied.has(self.model.reads())
+    fn takes(&mut self, tree: &Tree, state: &State, action: Action, taken: Option<&Taken>, at: Place) {
+        let Some(taken) = taken else { return };
+        self.reached.count(state, action, taken);
+        if taken.findings.tested != 0 || !taken.findings.broken.is_empty() {
+            self.judge(tree, &taken.findings, at);
+        }
     }
 
-    /// Whether something is broken, and that which is known to break as well.
+    fn panics(&mut self, tree: &Tree, panic: &Panic, at: Place) {
+        let Some(promise) = panic.promise else { return self.stop_at_panic(&panic.what) };
+        let violation = Violation::new(format!("the promise {promise} panics: {}", panic.what), None);
+        let own = self.model.promises.len() - OWN_PROMISES.len();
+        let findings = Findings { broken: vec![(own, violation)], ..Findings::default() };
+        self.judge(tree, &findings, at);
+    }
+
+    /// Something is broken, and that which is known to break as well.
     fn is_answered(&self) -> bool {
         let is_broken = |nth: usize| self.found.promises[nth].broken.is_some();
         self.found.violated.is_some() && self.model.to_break.is_none_or(is_broken)
     }
 
-    fn can_move(&self, state: &State) -> bool {
-        !self.model.all_actions(state).is_empty()
+    /// What was broken before is a better answer.
+    fn must_stop(&mut self) -> bool {
+        if self.found.stop.is_none() {
+            self.found.stop = self.model.stop().cloned();
+        }
+        self.found.stop.is_some()
     }
 
-    fn limits(&self) -> Limits<'_> {
-        let CheckConfig { time_limit: time, max_memory: memory, stop, .. } = self.config;
-        Limits { time: *time, memory: *memory, stop: stop.as_ref() }
+    /// The actors have read what the model does not vary.
+    fn is_outdated(&self) -> bool {
+        !self.model.varied.has(self.model.reads())
+    }
+}
+
+impl<'a> Search<'a> {
+    fn explore(&mut self, progress: &mut dyn FnMut(Progress)) -> Explored {
+        let (mut tree, mut starts) = (Tree::default(), Vec::new());
+        match quietly(|| self.model.init()) {
+            Err(what) => self.stop_at_panic(&what),
+            Ok(_) if self.must_stop() => {}
+            Ok(Taken { state, findings, .. }) => {
+                let number = tree.start(state.fingerprint, 0).expect("it is the first");
+                self.judge(&tree, &findings, Place { state: number, nth: None, steps: 0 });
+                starts.push((state, number));
+            }
+        }
+        let (limits, edges) = ((self.limits(), self.started), edges(self.config));
+        explore((self.model, self), limits, (tree, edges), starts, progress)
     }
 
-    fn has_run_out(&mut self) -> bool {
-        self.found.ran_out = self.limits().reached(self.started);
-        self.found.ran_out.is_some()
-    }
-
-    fn is_full(&mut self) -> bool {
-        // A violation that was found before is a better answer.
-        let max = self.config.max_states.unwrap_or(u64::MAX).min(u64::from(u32::MAX));
-        let full = self.found.states >= max;
-        if full {
-            self.found.ran_out = Some(format!("states: {max}"));
-        }
-        full
-    }
-
-    fn expand(&mut self, state: &State, index: u32, depth: u32, next: &mut Vec<(State, u32)>) {
-        let mut actions = Vec::with_capacity(16);
-        let model = self.model;
-        let free = model.actions(state, &mut actions);
-        if self.edges.as_ref().is_ok_and(Edges::is_full) {
-            self.edges = Err("there are too many transitions to be recorded".to_owned());
-        }
-        if let Ok(edges) = &mut self.edges {
-            let goes_on = |client: &Arc<Client>| !client.node.is_done && client.node.end.is_none();
-            edges.state(free == 0 || !state.clients.iter().any(goes_on));
-        }
-        if free == 0 {
-            self.reached.quiet += 1;
-            match quietly(|| model.rest(state)) {
-                Ok(findings) => self.judge(&findings, index, None, depth),
-                Err(what) => self.panicked(&what, index, None, depth),
-            }
-        }
-        for (nth, &action) in actions.iter().enumerate() {
-            self.found.transitions += 1;
-            let taken = match quietly(|| model.step(state, action)) {
-                Ok(taken) => taken,
-                Err(what) => {
-                    // It leads nowhere.
-                    self.edges = Err("a promise panics".to_owned());
-                    self.panicked(&what, index, Some(nth), depth + 1);
-                    continue;
-                }
-            };
-            if self.has_stopped() {
-                return;
-            }
-            self.reached.count(state, action, &taken);
-            if taken.findings.tested != 0 || !taken.findings.broken.is_empty() {
-                self.judge(&taken.findings, index, Some(nth), depth + 1);
-            }
-            if self.is_answered() {
-                continue;
-            }
-            let is_silent = taken.events.iter().all(|events| events.items.is_empty());
-            let target = match self.tree.reach(taken.state.fingerprint, index, nth as u16) {
-                Err(known) => known,
-                Ok(number) => {
-                    next.push((taken.state, number));
-                    self.found.states += 1;
-                    number
-                }
-            };
-            if let (Ok(edges), true) = (&mut self.edges, nth < free) {
-                edges.add(livelock::label(action), is_silent, target);
-            }
+    fn limits(&self) -> Limits<'a> {
+        let CheckConfig { time_limit: time, max_memory: memory, stop, max_states, max_depth, .. } =
+            self.config;
+        Limits {
+            time: *time,
+            memory: *memory,
+            stop: stop.as_ref(),
+            states: *max_states,
+            depth: *max_depth,
+            threads: 1,
         }
     }
 
     /// Once everything is explored.
-    fn look_for_livelocks(&mut self) {
-        let edges = std::mem::replace(&mut self.edges, Err(String::new()));
+    fn look_for_livelocks(&mut self, tree: &Tree, edges: Result<Edges, String>) {
         let edges = match edges {
             _ if self.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
             _ if self.is_answered() => Err("the search ended with what it was for".to_owned()),
@@ -293,9 +254,10 @@ impl Search<'_> {
         };
         let polling = self.model.promises.iter().position(|name| *name == NO_POLLING);
         let found = edges.as_ref().ok().and_then(Edges::polling);
-        let found = found.filter(|found| !self.config.ranks || self.comes_round(found.state, &found.round));
+        let found = found.filter(|found| !self.config.ranks || self.comes_round(tree, found));
         if let (Some(nth), Some(found)) = (polling, found) {
             self.goes_round(
+                tree,
                 nth,
                 "somebody asks the same again and again, and nothing else happens to it (a trial may opt out of this)",
                 &found,
@@ -304,23 +266,23 @@ impl Search<'_> {
         let nth = self.model.promises.len() - 1;
         match edges.map(|edges| edges.livelock()) {
             Err(why) => livelock::unchecked(&mut self.found.promises, &why),
-            Ok(Some(Livelock { state, round })) if self.config.ranks && !self.comes_round(state, &round) => {
+            Ok(Some(found)) if self.config.ranks && !self.comes_round(tree, &found) => {
                 let why = "what comes round by the order of numbers does not by the numbers themselves";
                 livelock::unchecked(&mut self.found.promises, why);
             }
             Ok(None) => self.found.promises[nth].tested = 1,
             Ok(Some(found)) => {
                 let what = "what happens comes round again and again, and an actor never comes to its end";
-                self.goes_round(nth, what, &found);
+                self.goes_round(tree, nth, what, &found);
             }
         }
     }
 
     /// A promise is broken by something that goes round.
-    fn goes_round(&mut self, nth: usize, what: &str, Livelock { state, round }: &Livelock) {
-        let mut example = self.retraced(&Violation::new(what.to_owned(), None), &self.path(*state, &[]));
+    fn goes_round(&mut self, tree: &Tree, nth: usize, what: &str, Livelock { state, round }: &Livelock) {
+        let mut example = self.retraced(&Violation::new(what.to_owned(), None), &path(tree, *state, &[]));
         let way = example.steps.len();
-        (example.steps, example.scenes, example.script) = retrace(self.model, &self.path(*state, round));
+        (example.steps, example.scenes, example.script) = retrace(self.model, &path(tree, *state, round));
         example.steps[way..].iter_mut().for_each(|step| step.insert_str(0, "round and round: "));
         let steps = example.steps.len() as u32;
         let report = &mut self.found.promises[nth];
@@ -332,11 +294,11 @@ impl Search<'_> {
 
     /// Whether these actions lead from a state to one like it, and from there again. Where numbers are compared by their order
     /// alone, states were taken for one that need not be.
-    fn comes_round(&self, state: u32, round: &[u16]) -> bool {
+    fn comes_round(&self, tree: &Tree, Livelock { state, round }: &Livelock) -> bool {
         let act = |state: State, nth: usize| {
             self.model.all_actions(&state).get(nth).map(|action| self.model.step(&state, *action).state)
         };
-        let start = self.path(state, &[]).into_iter().try_fold(self.model.init().state, act);
+        let start = path(tree, *state, &[]).into_iter().try_fold(self.model.init().state, act);
         let round = || round.iter().map(|nth| usize::from(*nth));
         let Some(start) = start else { return false };
         let once = round().try_fold(start.clone(), act);
@@ -344,31 +306,12 @@ impl Search<'_> {
         once.as_ref() == Some(&start) && twice.as_ref() == Some(&start)
     }
 
-    /// Whether nothing that comes now can be relied on. What was broken before is a better answer.
-    fn has_stopped(&mut self) -> bool {
-        if self.found.stop.is_none() {
-            self.found.stop = self.model.stop().cloned();
-        }
-        self.found.ran_out = self.found.ran_out.take().or(self.found.stop.as_ref().map(Stop::why));
-        self.found.stop.is_some()
-    }
-
-    /// Something panicked in the state `index`, or in the action number `nth` that follows it.
-    fn panicked(&mut self, what: &str, index: u32, nth: Option<usize>, steps: u32) {
-        let Some(promise) = in_which_promise() else { return self.stop_at_panic(what) };
-        let violation = Violation::new(format!("the promise {promise} panics: {what}"), None);
-        let own = self.model.promises.len() - OWN_PROMISES.len();
-        let findings = Findings { broken: vec![(own, violation)], ..Findings::default() };
-        self.judge(&findings, index, nth, steps);
-    }
-
     fn stop_at_panic(&mut self, what: &str) {
         self.found.stop = Some(Stop::Panic(what.to_owned()));
-        self.has_stopped();
     }
 
-    /// Notes what promises found in the state `index`, or in the action number `nth` that follows it.
-    fn judge(&mut self, findings: &Findings, index: u32, nth: Option<usize>, steps: u32) {
+    /// Notes what promises found at a place.
+    fn judge(&mut self, tree: &Tree, findings: &Findings, at: Place) {
         let mut tested = findings.tested;
         while tested != 0 {
             self.found.promises[tested.trailing_zeros() as usize].tested += 1;
@@ -381,31 +324,24 @@ impl Search<'_> {
             let report = &self.found.promises[*promise];
             let known = if owed { &report.broken } else { &report.expected };
             if known.is_none() {
-                let example = self.counterexample(*promise, violation, index, nth);
+                let example =
+                    self.counterexample(*promise, violation, &path(tree, at.state, at.nth.as_slice()));
                 let report = &mut self.found.promises[*promise];
                 let place = if owed { &mut report.broken } else { &mut report.expected };
                 *place = Some(example);
             }
-            if owed && self.found.violated.is_none_or(|(_, shortest)| steps < shortest) {
-                self.found.violated = Some((*promise, steps));
+            if owed && self.found.violated.is_none_or(|(_, shortest)| at.steps < shortest) {
+                self.found.violated = Some((*promise, at.steps));
             }
         }
     }
 
-    fn counterexample(
-        &self,
-        promise: usize,
-        violation: &Violation,
-        index: u32,
-        nth: Option<usize>,
-    ) -> Counterexample {
-        let nth: Vec<u16> = nth.into_iter().map(|nth| nth as u16).collect();
-        let path = self.path(index, &nth);
+    fn counterexample(&self, promise: usize, violation: &Violation, path: &[usize]) -> Counterexample {
         let most = self.config.inevitable_within.filter(|_| violation.violated_assumption.is_none());
         let gives_up = |most| move |states| states >= most || self.limits().reached(self.started).is_some();
         let inevitable_from =
-            most.and_then(|most| inevitable_from(self.model, &path, promise, &gives_up(most)));
-        Counterexample { inevitable_from, ..self.retraced(violation, &path) }
+            most.and_then(|most| inevitable_from(self.model, path, promise, &gives_up(most)));
+        Counterexample { inevitable_from, ..self.retraced(violation, path) }
     }
 
     fn retraced(&self, violation: &Violation, path: &[usize]) -> Counterexample {
@@ -413,12 +349,12 @@ impl Search<'_> {
         let (steps, scenes, script) = retrace(self.model, path);
         Counterexample { what, violated_assumption, steps, scenes, script, ..Counterexample::default() }
     }
+}
 
-    /// The numbers of the actions from the start to a state, and then these.
-    fn path(&self, state: u32, then: &[u16]) -> Vec<usize> {
-        let (_, path) = self.tree.path(state);
-        path.iter().chain(then).map(|nth| usize::from(*nth)).collect()
-    }
+/// The numbers of the actions from the start to a state, and then these.
+fn path(tree: &Tree, state: Number, then: &[u16]) -> Vec<usize> {
+    let (_, path) = tree.path(state);
+    path.iter().chain(then).map(|nth| usize::from(*nth)).collect()
 }
 
 /// Takes the actions of these numbers from the first state on, and tells each in a line, as data to be drawn, and all as

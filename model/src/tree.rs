@@ -27,6 +27,11 @@ impl Tree {
         self.parents.len() as u64
     }
 
+    /// Whether a state was found.
+    pub fn knows(&self, fingerprint: u64) -> bool {
+        self.numbers.contains_key(&fingerprint)
+    }
+
     /// Adds a state to begin with; `None` if it is known.
     pub fn start(&mut self, fingerprint: u64, nth: u16) -> Option<Number> {
         let number = self.parents.len() as Number;

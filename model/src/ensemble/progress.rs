@@ -17,7 +17,8 @@ use super::model::EnsembleModel;
 use super::node::Node;
 use super::search::{NO_FAIR_CYCLE, PROGRESS_POSSIBLE, Search};
 use super::state::State;
-use crate::livelock::Livelock;
+use crate::livelock::{Edges, Livelock};
+use crate::tree::Tree;
 use zk_proto::zab::{Peer, Role};
 
 /// So many steps are more than any healing takes.
@@ -48,10 +49,13 @@ pub(super) fn is_serving<N: Node>(model: &EnsembleModel<N>, state: &State<N>) ->
 }
 
 /// Once everything is explored.
-pub(super) fn look_for_progress<N: Node>(search: &mut Search<'_, N>) {
-    let edges = std::mem::replace(&mut search.edges, Err(String::new()));
+pub(super) fn look_for_progress<N: Node>(
+    search: &mut Search<'_, N>,
+    tree: &Tree,
+    edges: Result<Edges, String>,
+) {
     let edges = match edges {
-        _ if search.is_answered() => Err("the search ended with what it was for".to_owned()),
+        _ if search.found.violated.is_some() => Err("the search ended with what it was for".to_owned()),
         _ if search.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
         edges => edges,
     };
@@ -68,19 +72,21 @@ pub(super) fn look_for_progress<N: Node>(search: &mut Search<'_, N>) {
             return;
         }
     };
-    search.found.promises[possible].tested = search.tree.len();
+    search.found.promises[possible].tested = tree.len();
     search.found.promises[cycle].tested = 1;
     for state in edges.hopeless() {
-        if let Err(what) = heal(search.model, &search.tree.path(state)) {
-            let steps = search.tree.path(state).1.len() as u32;
-            search.broken(possible, what, state, &[], steps);
+        let path = tree.path(state);
+        if let Err(what) = heal(search.model, &path) {
+            search.broken(possible, what, &path, path.1.len() as u32);
             break;
         }
     }
     if let Some(Livelock { state, round }) = edges.livelock_but(is_patience) {
-        let steps = search.tree.path(state).1.len() + round.len();
+        let (start, mut path) = tree.path(state);
         let what = format!("the last {} steps can go round for ever, and no quorum serves", round.len());
-        search.broken(cycle, what, state, &round, steps as u32);
+        path.extend(round);
+        let steps = path.len() as u32;
+        search.broken(cycle, what, &(start, path), steps);
     }
 }
 
