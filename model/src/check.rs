@@ -13,230 +13,23 @@
 //! assert!(check.ran_out.is_some() && check.states >= 20);
 //! ```
 
-use crate::model::{HONEST_CHECKPOINTS, RecipeModel};
+pub use crate::config::{CheckConfig, Engine, OtherTime};
+pub use crate::verdict::{Check, Counterexample, Progress, PromiseReport, Verdict};
+
+use crate::model::RecipeModel;
+use crate::own_promises::HONEST_CHECKPOINTS;
 use crate::quiet::tell_of;
 use crate::reads::Reads;
-use crate::scene::Scene;
-use crate::search::Found;
 use crate::stop::Stop;
+use crate::verdict::Found;
 use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use zk_trials::promise::Assumption;
+use std::time::Instant;
 use zk_trials::pulse::{self, Pulse};
-use zk_trials::script::ScriptStep;
-use zk_trials::trial::{Bounds, Reductions, Trial};
-
-/// What to explore, how, and when to give up.
-#[derive(Clone, Debug)]
-pub struct CheckConfig {
-    /// How many of each there are at most.
-    pub bounds: Bounds,
-    /// Reductions that are not sound for every recipe; all off is the full search.
-    pub reductions: Reductions,
-    /// Remember transitions instead of replaying them. Off only to test that it changes nothing.
-    pub memo: bool,
-    /// Let checkpoints merge states.
-    pub keys: bool,
-    /// Audit checkpoints: the same key and input must give the same step. A failed audit is a verdict.
-    pub audit: bool,
-    /// Replays code at another time, which tells whether the code looks at a clock that no model has. `None` where
-    /// nothing can change what such clocks show.
-    pub other_time: Option<OtherTime>,
-    /// Actors write to the outside resource inside the critical section.
-    pub effects: bool,
-    /// A sync may leave a view where it is, as happens with a leader that asks nobody: one that does not know it was
-    /// deposed, or one whose own tree lags. Released versions do so, and no recipe may rely on more. On by default. It
-    /// makes no difference where [`Bounds::lag`] is 0.
-    pub stale_syncs: bool,
-    /// A client that looks for a server may be told that its session is dead although it lives on until it expires: by
-    /// a leader that does not know it was deposed, or by a server, even the only one, that has decided on the end but
-    /// has not written it yet. Each such answer counts as an expiry. On by default.
-    pub false_expiries: bool,
-    /// An administrator may also delete or set the znodes of the trial's setup, not only those below them.
-    pub admin_parents: bool,
-    /// Number every transaction, as ZooKeeper does, and not only those whose number can matter. A search does so in any
-    /// case if its code reads the number of a zxid.
-    pub true_zxids: bool,
-    /// Merge states in which the znodes' zxids have the same order, however often their parents' children have changed:
-    /// without this, a recipe that creates again and again never comes back to where it was. Not sound for recipes that
-    /// make sequential znodes, nor for code that remembers numbers: such a check never holds, and judges only cycles,
-    /// which are tried with the numbers themselves. Off by default; a search that runs out is followed by one with this
-    /// on.
-    pub ranks: bool,
-    /// Of two guids, the one given later is the lower as a text. If code is given any guids, a search that holds is
-    /// followed by one with this on, except under symmetry reduction, which tells no names apart.
-    pub guids_fall: bool,
-    /// Which search.
-    pub engine: Engine,
-    /// Search until this promise is broken, whatever else breaks, and say what became of it; with `None`, until the
-    /// promise breaks that the trial is known to break, or else any.
-    pub promise: Option<String>,
-    /// Look for livelocks once everything is explored. This takes our own search without symmetry, and six bytes for
-    /// each free transition; if there are more than 67 million, they are not recorded, and nothing is said of
-    /// livelocks.
-    pub livelock: bool,
-    /// Find out from which step of a counterexample on its promise is broken whatever comes, by looking at no more than
-    /// this many states after one step. Only in our own search.
-    pub inevitable_within: Option<usize>,
-    /// Give up after this time.
-    pub time_limit: Option<Duration>,
-    /// Give up after this many states.
-    pub max_states: Option<u64>,
-    /// Give up once the process holds this many bytes in memory. Only in our own search.
-    pub max_memory: Option<u64>,
-    /// Go no deeper than this many steps.
-    pub max_depth: Option<u32>,
-    /// Give up as soon as somebody sets this.
-    pub stop: Option<Arc<AtomicBool>>,
-}
-
-/// Does some work where the operating system's clocks show another time, and jump far whenever the work asks for it.
-#[derive(Clone, Copy)]
-#[expect(clippy::type_complexity, reason = "the work is given what makes the clocks jump")]
-pub struct OtherTime(pub fn(&mut dyn FnMut(&dyn Fn())));
-
-impl std::fmt::Debug for OtherTime {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("OtherTime")
-    }
-}
-
-/// Which search explores the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
-    /// Our breadth-first search: shortest counterexamples, honest limits.
-    Own,
-    /// Stateright's, over the same model.
-    Stateright,
-}
-
-/// How far a search has got.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Unique states so far.
-    pub states: u64,
-    /// Of these, not explored yet.
-    pub frontier: u64,
-    /// Steps from the start.
-    pub depth: u32,
-}
-
-/// What came of a check.
-#[derive(Clone, Debug)]
-pub struct Check {
-    /// The answer.
-    pub verdict: Verdict,
-    /// What ran out before everything was explored, if anything did: also where something was broken by then.
-    pub ran_out: Option<String>,
-    /// Unique states found.
-    pub states: u64,
-    /// Transitions taken.
-    pub transitions: u64,
-    /// The longest of the shortest paths.
-    pub depth: u32,
-    /// Each promise by itself.
-    pub promises: Vec<PromiseReport>,
-    /// How often each interesting case was reached: budget used up, answer lost, … (`sometimes`).
-    pub sometimes: Vec<(&'static str, u64)>,
-    /// Of the things that are varied only if they are read, those that the actors have read.
-    pub reads: Vec<&'static str>,
-    /// What was explored in only some of the ways that the simulator has, although the search explored all that it has.
-    pub partly: Option<&'static str>,
-    /// How long it took.
-    pub wall: Duration,
-}
-
-/// The answer of a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every state within the bounds was explored and no promise was broken (but as expected); or the one that was asked
-    /// for was not. Whether it was put to the test is told by [`PromiseReport::tested`].
-    Holds,
-    /// This promise was broken, in so many steps: the one that the search was for, if it was, or else the one that
-    /// took the fewest, unless one was asked for. Others may be too; see `promises`.
-    Violated { promise: String, steps: u32 },
-    /// The search was cut short; `ran_out` says by what.
-    Undecided { ran_out: String },
-    /// The code does not do the same when it is given the same again, because of a clock or the order of a hash table.
-    /// Nothing can be said of it.
-    NotDetermined { what: String },
-}
-
-/// What became of one promise.
-#[derive(Clone, Debug)]
-pub struct PromiseReport {
-    /// Its name.
-    pub name: &'static str,
-    /// In how many transitions it was put to the test.
-    pub tested: u64,
-    /// The shortest way to break it where it was owed.
-    pub broken: Option<Counterexample>,
-    /// The shortest way to break it where an assumption did not hold.
-    pub expected: Option<Counterexample>,
-    /// Why it was not looked for, so that nothing is known of it; or, if it was put to the test, where it was looked
-    /// for.
-    pub unchecked: Option<String>,
-}
-
-impl PromiseReport {
-    /// Nothing is known of it yet.
-    pub(crate) fn new(name: &'static str) -> PromiseReport {
-        PromiseReport { name, tested: 0, broken: None, expected: None, unchecked: None }
-    }
-}
-
-/// A way to break a promise, for people to read.
-#[derive(Clone, Debug, Default)]
-pub struct Counterexample {
-    /// What happened.
-    pub what: String,
-    /// The assumption that did not hold.
-    pub violated_assumption: Option<Assumption>,
-    /// One line a step, from the start.
-    pub steps: Vec<String>,
-    /// From which of them on, counted from 1, the promise is broken whatever comes, if that was looked for and found out.
-    pub inevitable_from: Option<usize>,
-    /// The same as data, to be drawn; a last step that panics is missing.
-    pub scenes: Vec<Scene>,
-    /// The same steps, for the simulator to take again.
-    pub script: Vec<ScriptStep>,
-    /// Whether guids [fall](CheckConfig::guids_fall) in it.
-    pub guids_fall: bool,
-}
-
-impl CheckConfig {
-    /// A full search within these bounds: memo, keys and their audit on, every reduction off, no limit.
-    pub fn new(bounds: Bounds) -> CheckConfig {
-        CheckConfig {
-            bounds,
-            reductions: Reductions::default(),
-            memo: true,
-            keys: true,
-            audit: true,
-            other_time: None,
-            effects: bounds.effects,
-            stale_syncs: true,
-            false_expiries: true,
-            admin_parents: false,
-            true_zxids: false,
-            ranks: false,
-            guids_fall: false,
-            engine: Engine::Own,
-            promise: None,
-            livelock: true,
-            inevitable_within: None,
-            time_limit: None,
-            max_states: None,
-            max_memory: None,
-            max_depth: None,
-            stop: None,
-        }
-    }
-}
+use zk_trials::trial::Trial;
 
 /// What a turn of a recipe that never ends breaks, or a look of a promise.
 const EVERY_STEP_ENDS: &str = "every-step-ends";
@@ -267,7 +60,7 @@ pub fn check(trial: Arc<Trial>, config: &CheckConfig, progress: &mut dyn FnMut(P
 
 /// Of a search that comes to no end nothing is known but why.
 fn endless(trial: Arc<Trial>, config: &CheckConfig, what: &str, started: Instant) -> Check {
-    let mut found = Found::of(&RecipeModel::new(trial, config, Reads::at_first()));
+    let mut found = Found::of(&RecipeModel::new(trial, config, Reads::at_first()).promises);
     let guids_fall = config.guids_fall;
     let broken = Counterexample { what: what.to_owned(), guids_fall, ..Counterexample::default() };
     let report = PromiseReport { tested: 1, broken: Some(broken), ..PromiseReport::new(EVERY_STEP_ENDS) };

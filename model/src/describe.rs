@@ -15,7 +15,7 @@
 //! assert_eq!(line, "p0 begins, its first life with a new session; asks for /lock");
 //! ```
 
-use crate::actions::Action;
+use crate::action::Action;
 use crate::link::{Client, Phase};
 use crate::message::Message;
 use crate::model::Taken;

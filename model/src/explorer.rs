@@ -1,10 +1,10 @@
 //! Our own breadth-first search, of whatever has states: shortest ways, honest limits.
 
-use crate::check::Progress;
 use crate::limits::Limits;
 use crate::livelock::Edges;
 use crate::quiet::{in_which_promise, quietly};
-use crate::tree::{Number, Tree};
+use crate::tree::{Number, Tree, Way};
+use crate::verdict::Progress;
 use std::time::Instant;
 
 /// How often the clock is looked at, in states.
@@ -76,8 +76,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// With which state the way there begins, and the numbers of the actions from there.
-    pub fn path(self, tree: &Tree) -> (u16, Vec<u16>) {
+    /// The way there.
+    pub fn path(self, tree: &Tree) -> Way {
         let (start, mut path) = tree.path(self.state);
         path.extend(self.nth);
         (start, path)

@@ -1,6 +1,6 @@
 //! From which step of a counterexample on its promise is broken whatever happens.
 
-use crate::actions::Action;
+use crate::action::Action;
 use crate::model::RecipeModel;
 use crate::monitors::Findings;
 use crate::quiet::quietly;

@@ -5,9 +5,9 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`check`](mod@check) | [`check()`]: what to explore, and what came of it; [`explore`] |
+//! | [`check`](mod@check) | [`check()`]: explores a trial, as often as it takes; [`explore`] |
 //! | [`model`] | [`RecipeModel`](model::RecipeModel): the state machine, put together of the parts below |
-//! | [`state`], [`actions`] | a state, and what can happen in it, always in the same order |
+//! | [`state`], [`action`], [`actions`] | a state, a step, and what can happen in a state, always in the same order |
 //! | [`process`], [`life`] | actors as histories of their inputs, replayed; how a life of a process begins |
 //! | [`replay_runtime`] | what an actor asks with and sees of the model, and what it waits for |
 //! | [`link`] | a process with its connection: what it sent, what comes to it, what it believes |
@@ -21,7 +21,7 @@
 //! | [`search`] | the search of a recipe's states |
 //! | [`livelock`] | livelocks in what a search has recorded |
 //! | [`stateright`] | the same model for stateright's searches and its Explorer |
-//! | [`describe`], [`scene`] | steps, for people to read, and as data, to be drawn |
+//! | [`describe`], [`scene`], [`story`] | steps, for people to read, and as data, to be drawn; how that is told |
 //! | [`stop`] | why a search cannot go on |
 //! | [`ensemble`] | ensemble models: real servers over links that break |
 //! | [`soundness`] | how a model works, and why its reductions are sound |
@@ -81,6 +81,8 @@
 // |---|---|
 // | `tasks`, `timers` | the tasks of a process, and which of them are ready; which of its timers may fire first |
 // | `waits`, `watching` | what an actor waits for, and watches as a client knows them |
+// | `config`, `verdict` | what to check, and how far; what comes of it |
+// | `own_promises` | what a model promises of every recipe |
 // | `orders` | the order of names in lists |
 // | `memo` | what is remembered by digests |
 // | `explorer` | our own breadth-first search, of recipes' states and of ensembles' |
@@ -89,8 +91,10 @@
 // | `script` | steps, for the simulator to take again |
 // | `quiet` | caught panics |
 
+pub mod action;
 pub mod actions;
 pub mod check;
+mod config;
 pub mod describe;
 pub mod digest;
 pub mod ensemble;
@@ -105,6 +109,7 @@ pub mod message;
 pub mod model;
 pub mod monitors;
 mod orders;
+mod own_promises;
 pub mod process;
 mod quiet;
 pub mod reads;
@@ -119,14 +124,16 @@ pub mod soundness {}
 pub mod state;
 pub mod stateright;
 pub mod stop;
+pub mod story;
 pub mod symmetry;
 mod tasks;
 mod timers;
 mod tree;
+mod verdict;
 mod waits;
 mod watching;
 
-pub use check::{
-    Check, CheckConfig, Counterexample, Engine, OtherTime, Progress, PromiseReport, Verdict, check, explore,
-};
+pub use check::{check, explore};
+pub use config::{CheckConfig, Engine, OtherTime};
 pub use scene::{Does, Scene};
+pub use verdict::{Check, Counterexample, Progress, PromiseReport, Verdict};

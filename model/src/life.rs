@@ -12,11 +12,7 @@
 //! assert_eq!(Life { early: true, ..life }.first_state(), KeeperState::Disconnected);
 //! ```
 
-use crate::model::RecipeModel;
-use crate::reads::Reads;
-use crate::state::State;
 use crate::symmetry::session_of;
-use std::collections::BTreeSet;
 use zk_api::{KeeperState, SessionId};
 use zk_trials::event::ActorId;
 
@@ -47,24 +43,5 @@ impl Life {
     /// The state in which it begins.
     pub fn first_state(&self) -> KeeperState {
         if self.early { KeeperState::Disconnected } else { KeeperState::SyncConnected }
-    }
-}
-
-impl RecipeModel {
-    /// Whether every order of session ids is explored, as somebody looks at it.
-    pub fn ranks_sessions(&self) -> bool {
-        self.varied.has(Reads::SESSIONS)
-    }
-
-    /// The ranks that a session may have which is opened now: one between any two of those that are there, and one at each
-    /// end. Of one that is gone for good it may be on one side alone.
-    pub fn ranks_to_come(&self, state: &State) -> Vec<u16> {
-        if !self.ranks_sessions() {
-            return vec![0];
-        }
-        let taken: BTreeSet<u16> = state.clients.iter().map(|client| client.rank).collect();
-        let ends = taken.iter().copied().chain([u16::MAX]);
-        let between = |(low, high): (u16, u16)| (high - low > 1).then(|| low + (high - low) / 2);
-        [0].into_iter().chain(taken.iter().copied()).zip(ends).filter_map(between).collect()
     }
 }

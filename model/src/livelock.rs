@@ -25,9 +25,9 @@
 //! assert_eq!((livelock.state, livelock.round.len()), (0, 2));
 //! ```
 
-use crate::actions::Action;
-use crate::check::PromiseReport;
-use crate::model::NO_LIVELOCK;
+use crate::action::Action;
+use crate::own_promises::NO_LIVELOCK;
+use crate::verdict::PromiseReport;
 use std::collections::{BTreeSet, VecDeque};
 use zk_trials::promises::NO_POLLING;
 

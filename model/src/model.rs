@@ -5,14 +5,15 @@ mod lists;
 mod lives;
 mod starts;
 
-use crate::actions::Action;
-use crate::check::CheckConfig;
+use crate::action::Action;
+use crate::config::CheckConfig;
 use crate::digest::{digest_all, digest_of};
 use crate::life::Life;
-use crate::link::{Client, Moved, Op, Phase};
+use crate::link::{self, Client, Moved, Op, Phase};
 use crate::memo::Memo;
 use crate::message::{Events, List, Post};
 use crate::monitors::{Findings, Monitors};
+pub use crate::own_promises::{HONEST_CHECKPOINTS, NO_LIVELOCK, OWN_PROMISES};
 use crate::process::{Replayer, Setup, Trouble};
 use crate::reads::Reads;
 use crate::service::{Order, Rules, Served, Service};
@@ -26,13 +27,6 @@ use zk_trials::event::{ActorId, Event, GroundTruth};
 use zk_trials::outside::Outside;
 use zk_trials::promise::Violation;
 use zk_trials::trial::{Bounds, Reductions, Trial};
-
-/// Promises that every recipe makes, behind those of its trial.
-pub const OWN_PROMISES: [&str; 4] = ["no-panic", "no-spin", HONEST_CHECKPOINTS, NO_LIVELOCK];
-/// That a recipe's checkpoints tell all that matters; where they do not, nothing else that a check says can be relied on.
-pub const HONEST_CHECKPOINTS: &str = "honest-checkpoints";
-/// That what moves comes to an end: see [`crate::livelock`].
-pub const NO_LIVELOCK: &str = "no-livelock";
 
 /// A recipe model.
 #[derive(Debug)]
@@ -179,7 +173,7 @@ impl RecipeModel {
                 let (client, events) = (Client::unbegun(*actor, 0, symmetry), List::new(Vec::new()));
                 return Moved { client, events, unwatched: Vec::new() };
             }
-            Client::start(&self.replayer, life, restarts > 0, symmetry)
+            link::start(&self.replayer, life, restarts > 0, symmetry)
         };
         let started: Vec<Moved> = actors.iter().map(start).collect();
         let begun = started.iter().filter(|moved| moved.client.phase != Phase::Unbegun);
@@ -459,7 +453,7 @@ impl Turn<'_> {
         // Clients with one digest may have different histories, which the audit is to tell apart.
         let history = if model.audit { client.node.whole } else { 0 };
         let key = digest_all(0x60, [client.digest, digest_of(0x60, op), history]);
-        let work = || Arc::new(client.step(op, &model.replayer, model.rules.symmetry));
+        let work = || Arc::new(link::step(&client, op, &model.replayer, model.rules.symmetry));
         let moved = model.moves.get(key, work);
         let trouble = match &client.node.trouble {
             Some(_) => None,

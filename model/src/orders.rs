@@ -12,7 +12,11 @@
 //! [`Reads::ORDER`]: crate::reads::Reads::ORDER
 
 use zk_api::{ErrorCode, Response, Text, Zxid};
-use zk_proto::order::Listed;
+use zk_proto::order::{Listed, NameOrder};
+use zk_proto::prepare::TreeConfig;
+
+/// How models' servers are set up.
+pub const TREE: TreeConfig = TreeConfig { extended_types: true, order: NameOrder::Salted(0) };
 
 /// Some names, in an order.
 pub type Order = Vec<Text>;
@@ -47,7 +51,7 @@ pub fn as_they_come(names: &mut Order) {
     names.sort();
     names.dedup();
     // An order with a salt looks at the names alone.
-    crate::service::TREE.order.put(Listed::Children, names, |_| Zxid::ZERO);
+    TREE.order.put(Listed::Children, names, |_| Zxid::ZERO);
 }
 
 /// An answer with its lists in an order of at least their names.

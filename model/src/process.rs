@@ -7,26 +7,27 @@
 
 mod counterparts;
 mod given;
+mod node;
 
 pub use given::{Emitted, Given, Input, Looks, Req};
+pub use node::{Node, ProcessStep, Trouble};
 
-use crate::check::OtherTime;
+use crate::config::OtherTime;
 use crate::digest::{Digest, DigestMap, digest_all, digest_of};
 use crate::life::Life;
 use crate::memo::Memo;
 pub use crate::message::Answer;
-use crate::message::Message;
 use crate::quiet::{in_turn, quietly};
 use crate::reads::{Noted, Reads};
 use crate::replay_runtime::{Mark, Polled, ReplayRuntime, STOPPED, Waits};
 use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
-use counterparts::{Counterparts, is_same, whole_after};
+use node::{History, digest_of_emitted, is_same, whole_after};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use zk_trials::event::{ActorId, End, Event, GroundTruth};
+use zk_trials::event::{End, Event, GroundTruth};
 use zk_trials::trial::{Role, Trial};
 
 /// So many histories with one digest are followed by the audit: all of them cannot be where code may try for ever.
@@ -35,160 +36,6 @@ pub const AUDITED: usize = 16;
 /// The steps of histories shorter than this are worked out in another time as well, and so is one of so many others.
 const SHORT: usize = 12;
 const TIMED: Digest = 32;
-
-/// How a process went wrong by itself.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Trouble {
-    /// It panicked, saying this.
-    Panic(String),
-    /// It submits or polls without end.
-    Spin,
-    /// A checkpoint's key does not tell all that matters.
-    Key(String),
-    /// It does not do the same when it is given the same again.
-    NotDetermined,
-    /// It asks for more than a state can count.
-    Beyond,
-}
-
-/// A process between two steps.
-#[derive(Debug)]
-pub struct Node {
-    /// Who it is.
-    pub actor: ActorId,
-    /// How its life began.
-    pub life: Life,
-    /// What tells it from others.
-    pub digest: Digest,
-    /// The same, as it sees itself; zero without symmetry.
-    pub seen: Digest,
-    /// The digest of its whole history, whatever the checkpoints say.
-    pub whole: Digest,
-    history: Option<Arc<History>>,
-    /// Its last checkpoint, if any counted.
-    checkpoint: Option<&'static str>,
-    /// Itself, given lists of names in other orders since the last checkpoint.
-    counterparts: Counterparts,
-    /// What it waits for.
-    pub waits: Waits,
-    /// What of that its tasks would look at as soon as it came.
-    pub polled: Polled,
-    /// Its tasks that could run and do not yet, by their numbers, ascending. Which of them is next is a choice.
-    pub ready: Vec<u8>,
-    /// It has more than one task.
-    crowded: bool,
-    /// How its main task ended.
-    pub end: Option<End>,
-    /// None of its tasks is left.
-    pub is_done: bool,
-    /// How it went wrong; then it is done.
-    pub trouble: Option<Trouble>,
-}
-
-impl Node {
-    /// A process that is gone.
-    pub fn crashed(actor: ActorId) -> Node {
-        let digest = digest_of(0xdead, &actor);
-        Node::idle(actor, digest, 0xdead)
-    }
-
-    /// A process that is to begin.
-    pub fn unbegun(actor: ActorId) -> Node {
-        let digest = digest_of(0xb16, &actor);
-        Node { is_done: false, ..Node::idle(actor, digest, 0xb16) }
-    }
-
-    fn idle(actor: ActorId, digest: Digest, seen: Digest) -> Node {
-        Node {
-            actor,
-            life: Life::new(actor, 0),
-            digest,
-            seen,
-            whole: digest,
-            history: None,
-            checkpoint: None,
-            counterparts: Counterparts::default(),
-            waits: Waits::default(),
-            polled: Polled::default(),
-            ready: Vec::new(),
-            crowded: false,
-            end: None,
-            is_done: true,
-            trouble: None,
-        }
-    }
-
-    /// Whether the input makes any difference. One that does not must not enter the history.
-    pub fn minds(&self, input: &Input) -> bool {
-        match input {
-            _ if self.is_done => false,
-            Input::Answer(_) | Input::NoServer => !self.waits.calls.is_empty(),
-            Input::Event(event) => self.waits.watches.iter().any(|watching| watching.sees(event)),
-            Input::Removed(path, kind) => self.waits.watches.iter().any(|w| w.is_removed_by(path, *kind)),
-            Input::Lost => !self.waits.calls.is_empty() || self.waits.changes > 0,
-            Input::Connected => self.waits.changes > 0,
-            Input::Over => {
-                !self.waits.calls.is_empty() || self.waits.changes > 0 || !self.waits.watches.is_empty()
-            }
-            Input::Renewed(_) | Input::Point(_) | Input::Timer(_) | Input::Written { .. } => true,
-            Input::Run(task) => self.ready.contains(task),
-        }
-    }
-
-    /// Whether a task that this wakes alone may stand still while another goes on by itself, which is not the same as an input
-    /// that is late: that one's timer is over later for certain, or it knows of the connection what is news.
-    pub fn may_stand_over(&self, input: &Input) -> bool {
-        let Waits { timers, points, writes, .. } = &self.waits;
-        let goes_on_by_itself = !timers.is_empty() || *points > 0 || *writes > 0;
-        let is_so = match input {
-            Input::Timer(_) => timers.len() > 1,
-            Input::Answer(answer) => Message::last_state_of(answer).is_some() && goes_on_by_itself,
-            Input::Lost | Input::NoServer | Input::Connected | Input::Over | Input::Renewed(_) => {
-                goes_on_by_itself
-            }
-            Input::Event(_)
-            | Input::Point(_)
-            | Input::Written { .. }
-            | Input::Run(_)
-            | Input::Removed(..) => false,
-        };
-        self.crowded && is_so
-    }
-
-    /// Its history, oldest first.
-    fn inputs(&self) -> Vec<Arc<History>> {
-        let mut items: Vec<_> =
-            std::iter::successors(self.history.clone(), |item| item.before.clone()).collect();
-        items.reverse();
-        items
-    }
-}
-
-/// A history, shared with those that begin alike. Newest first.
-#[derive(Debug)]
-struct History {
-    /// `None` is the start.
-    given: Option<Given>,
-    /// What was let out then, and waited for: a replay must come to the same.
-    came_of_it: Digest,
-    before: Option<Arc<History>>,
-}
-
-/// What a step of a process gave.
-#[derive(Debug)]
-pub struct ProcessStep {
-    /// The process after it.
-    pub node: Arc<Node>,
-    /// What it let out.
-    pub out: Emitted,
-    /// Whose history it was worked out from.
-    from: Digest,
-    came_of_it: Digest,
-    /// It has come to a checkpoint.
-    marked: bool,
-    /// Counterparts that came to the same checkpoint.
-    merged: Vec<Arc<Node>>,
-}
 
 /// Runs actors.
 pub struct Replayer {
@@ -526,11 +373,6 @@ fn troubled(before: &Node, trouble: Trouble) -> ProcessStep {
     let node = Node { end, trouble: Some(trouble), ..Node::idle(before.actor, digest, digest) };
     let (out, from) = (Emitted::default(), before.whole);
     ProcessStep { node: Arc::new(node), out, from, came_of_it: digest, marked: false, merged: Vec::new() }
-}
-
-fn digest_of_emitted(out: &Emitted, requests: usize, events: usize) -> Digest {
-    let requests = out.requests[requests..].iter().map(|request| request.digest);
-    digest_all(9, requests.chain([digest_of(9, &(&out.events[events..], &out.writes))]))
 }
 
 /// What a replay has come to.

@@ -1,6 +1,6 @@
 //! A model's steps as a script that the simulator can take again.
 
-use crate::actions::Action;
+use crate::action::Action;
 use crate::link::Client;
 use crate::message::Message;
 use crate::model::RecipeModel;

@@ -13,78 +13,31 @@
 //! assert!(found.promises.iter().any(|promise| promise.name == "fifo" && promise.tested > 0));
 //! ```
 
-use crate::actions::Action;
-use crate::check::{Check, CheckConfig, Counterexample, Progress, PromiseReport, Verdict};
+use crate::action::Action;
+use crate::config::CheckConfig;
 use crate::describe::describe;
 use crate::explorer::{Explored, Judge, Panic, Place, Space, explore};
 use crate::inevitable::inevitable_from;
 use crate::limits::Limits;
 use crate::link::Client;
 use crate::livelock::{self, Edges, Livelock};
-use crate::model::{HONEST_CHECKPOINTS, OWN_PROMISES, RecipeModel, Taken};
+use crate::model::{RecipeModel, Taken};
 use crate::monitors::{Findings, Monitors};
+use crate::own_promises::{HONEST_CHECKPOINTS, OWN_PROMISES};
 use crate::process::AUDITED;
 use crate::quiet::quietly;
-use crate::reads::Reads;
-use crate::scene::{Scene, Story};
+use crate::scene::Scene;
 use crate::script::script_step;
 use crate::state::State;
 use crate::stop::Stop;
+use crate::story::Story;
 use crate::tree::{Number, Tree};
+use crate::verdict::{Counterexample, Found, Progress, PromiseReport};
 use std::sync::Arc;
 use std::time::Instant;
 use zk_trials::promise::Violation;
 use zk_trials::promises::NO_POLLING;
 use zk_trials::script::ScriptStep;
-
-/// What a search has found so far.
-#[derive(Debug, Default)]
-pub struct Found {
-    /// Unique states.
-    pub states: u64,
-    /// Transitions taken.
-    pub transitions: u64,
-    /// The longest of the shortest paths.
-    pub depth: u32,
-    /// Each promise by itself.
-    pub promises: Vec<PromiseReport>,
-    /// How often each interesting case was reached.
-    pub sometimes: Vec<(&'static str, u64)>,
-    /// The first promise that was broken where it was owed, and in how many steps.
-    pub violated: Option<(usize, u32)>,
-    /// What ran out before everything was explored.
-    pub ran_out: Option<String>,
-    /// Why it could not go on.
-    pub stop: Option<Stop>,
-    /// See [`RecipeModel::leaves_out`].
-    pub leaves_out: Option<String>,
-    /// What the actors have read. If it is more than the model varies, nothing else here counts.
-    pub reads: Reads,
-}
-
-impl Found {
-    /// Nothing yet.
-    pub fn of(model: &RecipeModel) -> Found {
-        let promises = model.promises.iter().map(|name| PromiseReport::new(name)).collect();
-        Found { promises, ..Found::default() }
-    }
-
-    /// What has come of it, since then.
-    pub(crate) fn into_check(self, verdict: Verdict, started: Instant) -> Check {
-        Check {
-            verdict,
-            ran_out: self.ran_out,
-            states: self.states,
-            transitions: self.transitions,
-            depth: self.depth,
-            promises: self.promises,
-            sometimes: self.sometimes,
-            reads: Vec::new(),
-            partly: None,
-            wall: started.elapsed(),
-        }
-    }
-}
 
 struct Search<'a> {
     model: &'a RecipeModel,
@@ -99,7 +52,7 @@ struct Search<'a> {
 /// When a promise is broken where it is owed, the states as deep as that one are still looked at, and no
 /// deeper ones; but where a certain promise is to be broken, the search goes on until that one is.
 pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Found {
-    let (found, reached) = (Found::of(model), Sometimes::default());
+    let (found, reached) = (Found::of(&model.promises), Sometimes::default());
     let mut search = Search { model, config, started: Instant::now(), found, reached };
     let Explored { tree, edges, transitions, depth, ran_out } = search.explore(progress);
     let Found { stop, .. } = &search.found;

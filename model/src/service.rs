@@ -28,7 +28,7 @@ mod view;
 
 use crate::digest::Digest;
 use crate::message::{Events, HashedMessage, List, Message, Post};
-use crate::orders::{Order as Names, are_too_many, orders_of};
+use crate::orders::{Order as Names, TREE, are_too_many, orders_of};
 use crate::replay_runtime::{Watching, watching_of};
 use crate::symmetry::actor_of;
 use stamp::takes_number;
@@ -39,15 +39,11 @@ use std::sync::Arc;
 use view::{Moment, View, Woken};
 use zk_api::{Data, ErrorCode, EventType, Identity, Request, Response, SessionId, Text, WatchedEvent, Zxid};
 use zk_proto::message::Xid;
-use zk_proto::order::NameOrder;
-use zk_proto::prepare::{Caller, TreeConfig, acl, answer, close_session, prepare, read};
+use zk_proto::prepare::{Caller, acl, answer, close_session, prepare, read};
 use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::watch::one_shot;
 use zk_trials::event::{ActorId, Event, GroundTruth};
-
-/// How models' servers are set up.
-pub const TREE: TreeConfig = TreeConfig { extended_types: true, order: NameOrder::Salted(0) };
 
 /// A session that nobody is told of.
 const ADMINISTRATOR: SessionId = SessionId::new(0xad);

@@ -11,16 +11,17 @@
 //! assert_eq!(stateright::search(model(), &config).states, own.states, "two searches, one model");
 //! ```
 
-use crate::actions::Action;
-use crate::check::{CheckConfig, Counterexample};
+use crate::action::Action;
+use crate::config::CheckConfig;
 use crate::describe::describe;
 use crate::livelock;
 use crate::model::{RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::{in_which_promise, quietly};
-use crate::search::{Found, note_cut_audit, retrace};
+use crate::search::{note_cut_audit, retrace};
 use crate::state::State;
 use crate::stop::Stop;
+use crate::verdict::{Counterexample, Found};
 use stateright::{Checker, Model, Property};
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -110,7 +111,7 @@ impl Model for Instrumented {
 /// It knows no honest limits, so a search that may be cut is not for it: `max_states` and `max_depth` make the
 /// outcome undecided whenever they are reached, and the time limit is not looked at.
 pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
-    let mut found = Found::of(&model);
+    let mut found = Found::of(&model.promises);
     livelock::unchecked(&mut found.promises, "this search does not look for it");
     let mut builder = Instrumented::of(model).checker().threads(1);
     if let Some(states) = config.max_states {

@@ -1,6 +1,5 @@
 //! The order of a process's timers: which of them may be over first.
 
-use crate::replay_runtime::Waits;
 use std::cmp::Ordering;
 use std::time::Duration;
 
@@ -8,14 +7,11 @@ use std::time::Duration;
 /// fast again.
 const RATES: u32 = 3;
 
-impl Waits {
-    /// The timers before which no other is over for certain, as far as the process's clock can tell; all of them if it may
-    /// `stand_still`.
-    pub fn timers_over_first(&self, stand_still: bool) -> impl Iterator<Item = u8> {
-        let is_first =
-            move |timer| stand_still || !self.timers.iter().any(|other| is_over_before(other, timer));
-        (0_u8..).zip(&self.timers).filter(move |(_, timer)| is_first(timer)).map(|(nth, _)| nth)
-    }
+/// The timers before which no other is over for certain, as far as the process's clock can tell; all of them if it may
+/// `stand_still`. Each is told by how long it is, and how old.
+pub fn over_first(timers: &[(Duration, u8)], stand_still: bool) -> impl Iterator<Item = u8> {
+    let is_first = move |timer| stand_still || !timers.iter().any(|other| is_over_before(other, timer));
+    (0_u8..).zip(timers).filter(move |(_, timer)| is_first(timer)).map(|(nth, _)| nth)
 }
 
 /// Whether a timer is over for certain before another. What was set in one step is told by one clock at one rate; that may

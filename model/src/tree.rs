@@ -11,6 +11,9 @@ use std::hash::BuildHasherDefault;
 /// A state's number: they are numbered as they are found.
 pub type Number = u32;
 
+/// A way: with which of the first states it begins, and the numbers of the actions from there.
+pub type Way = (u16, Vec<u16>);
+
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Tree {
@@ -55,8 +58,8 @@ impl Tree {
         }
     }
 
-    /// With which state the way to this one begins, and the numbers of the actions from there.
-    pub fn path(&self, state: Number) -> (u16, Vec<u16>) {
+    /// The way to a state.
+    pub fn path(&self, state: Number) -> Way {
         let (mut at, mut path) = (state, Vec::new());
         loop {
             let (parent, nth) = self.parents[at as usize];

@@ -113,7 +113,6 @@ impl Module {
             }
             UseTree::Glob(_) => self.globs.push(before.clone()),
             UseTree::Group(group) => group.items.iter().for_each(|tree| self.uses(tree, before)),
-            _ => {}
         }
     }
 

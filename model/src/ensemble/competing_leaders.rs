@@ -10,7 +10,7 @@ use super::client::Client;
 use super::config::Traces;
 use super::model::EnsembleModel;
 use super::node::Node;
-use super::starts::{Past, decide, past_txn};
+use super::past::{Past, decide, past_txn};
 use super::state::{Component, Datagrams, Kind, Left, State};
 use std::collections::{BTreeMap, VecDeque};
 use zk_api::Zxid;
@@ -222,7 +222,9 @@ fn leads<N: Node>(state: &State<N>, server: ServerId, epoch: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ensemble::{EnsembleBounds, EnsembleConfig, Level, PeerNode, Tune, check_ensemble};
+    use crate::ensemble::{
+        EnsembleBounds, EnsembleConfig, Level, PeerNode, Tune, check_ensemble, ensemble_model,
+    };
     use std::sync::Arc;
     use zk_proto::mutant::Mutant;
 
@@ -250,7 +252,7 @@ mod tests {
 
     fn starts() -> Vec<State<PeerNode>> {
         let bounds = EnsembleBounds { elections: 1, ..EnsembleBounds::servers(3) };
-        EnsembleModel::new(&EnsembleConfig::new(Level::CompetingLeaders, bounds)).starts
+        ensemble_model(&EnsembleConfig::new(Level::CompetingLeaders, bounds)).starts
     }
 
     #[test]

@@ -38,6 +38,10 @@ impl EnsembleBounds {
     }
 }
 
+/// So many ticks every server waits, for whatever it is. Two, so that who is asked in the first can answer before the
+/// second.
+pub(super) const LIMIT_TICKS: u32 = 1;
+
 /// Where a model begins, and what can happen in it. Never another protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]

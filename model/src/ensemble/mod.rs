@@ -5,10 +5,10 @@
 //! | [`check_ensemble`], [`check_nodes`], [`second_opinion`] | explores an ensemble: by our own search, and by stateright's |
 //! | [`EnsembleConfig`], [`EnsembleBounds`] | what to explore, how, and when to give up |
 //! | [`Level`], [`Work`], [`Merges`], [`Traces`], [`Tune`] | where it begins, what clients ask for, what is merged |
-//! | [`EnsembleModel`], [`State`], [`Action`] | the state machine, a state, and what can happen in it |
+//! | [`EnsembleModel`], [`ensemble_model`], [`State`], [`Action`] | the state machine, a state, and what can happen in it |
 //! | [`Node`], [`Setup`], [`Event`], [`Effect`] | what the model needs of a server: the boundary |
 //! | [`PeerNode`], [`ServerNode`] | a bare Zab peer behind it, with an abstract disk; a whole server, with its files |
-//! | [`names`], [`broken`] | the invariants, and those of them that a state breaks |
+//! | [`names`], [`Judged`], [`broken`] | the invariants, and those of them that a state breaks |
 //!
 //! ```
 //! use zk_model::Verdict;
@@ -37,6 +37,7 @@
 // | `network` | links and datagrams |
 // | `time` | time, which passes when nothing else can happen |
 // | `merge` | steps whose order nobody can tell |
+// | `past` | how servers come up, from empty disks or from what a past epoch has left |
 // | `starts` | where the levels begin |
 // | `competing_leaders` | where two stand for one epoch |
 // | `watch` | the invariants, looked at in every state |
@@ -54,6 +55,7 @@ mod merge;
 mod model;
 mod network;
 mod node;
+mod past;
 mod peer_node;
 mod progress;
 mod search;
@@ -70,15 +72,15 @@ pub use action::Action;
 pub use client::{IN_ORDER, NEVER_BACK, WATCH_FIRST};
 pub use config::{EnsembleBounds, EnsembleConfig, Level, Merges, Setup, Traces, Tune, Work};
 pub use model::EnsembleModel;
-pub use node::{Effect, Event, Invariant, Node};
+pub use node::{Effect, Event, Node};
 pub use peer_node::PeerNode;
-pub use search::{
-    BROKEN_WITHOUT, NO_FAIR_CYCLE, NO_PANIC, PLANTED, PROGRESS_POSSIBLE, check_ensemble, check_nodes,
-};
+pub use progress::{NO_FAIR_CYCLE, PROGRESS_POSSIBLE};
+pub use search::{BROKEN_WITHOUT, NO_PANIC, PLANTED, check_ensemble, check_nodes};
 pub use server_node::ServerNode;
+pub use starts::ensemble_model;
 pub use state::State;
 pub use stateright::second_opinion;
-pub use watch::{STANDS_ON_QUORUM, STATES_AGREE, broken, names};
+pub use watch::{Invariant, Judged, STANDS_ON_QUORUM, STATES_AGREE, broken, names};
 pub use whole::{
     ANSWERED_STANDS, COUNTERS_ASCEND, CRASH_SPOILS_NOTHING, EPHEMERALS_HAVE_SESSIONS, EQUAL_TREES,
     MULTI_IS_ATOMIC, SERVICE_ALLOWS, SESSION_ORDER,

@@ -5,7 +5,6 @@ use super::client::{Client, Outgoing};
 use super::config::{EnsembleConfig, Merges};
 use super::network::{change, crash, free_link, hang, hear, send};
 use super::node::{Effect, Event, Node};
-use super::starts;
 use super::state::{Component, Datagrams, InboxLink, Kind, State};
 use crate::digest::{Digest, digest_all, digest_of};
 use crate::memo::Memo;
@@ -46,9 +45,9 @@ pub struct EnsembleModel<N: Node> {
 }
 
 impl<N: Node> EnsembleModel<N> {
-    /// The model of a level within bounds.
-    pub fn new(config: &EnsembleConfig) -> EnsembleModel<N> {
-        let mut model: EnsembleModel<N> = EnsembleModel {
+    /// The model of a level within bounds, before it is known where it begins.
+    pub(super) fn unstarted(config: &EnsembleConfig) -> EnsembleModel<N> {
+        EnsembleModel {
             config: config.clone(),
             starts: Vec::new(),
             rounds_max: u64::MAX,
@@ -56,12 +55,16 @@ impl<N: Node> EnsembleModel<N> {
             ghosts: Memo::new(true),
             one_node: Memo::new(true),
             one_ghost: Memo::new(true),
-        };
-        model.starts = starts::starts(&model);
-        let rounds = model.starts.iter().flat_map(|state| &state.nodes).filter_map(|node| node.peer());
+        }
+    }
+
+    /// It begins with these states, and bounds the rounds of elections that come behind them.
+    pub(super) fn begin(mut self, starts: Vec<State<N>>) -> EnsembleModel<N> {
+        let rounds = starts.iter().flat_map(|state| &state.nodes).filter_map(|node| node.peer());
         let begun = rounds.map(|peer| peer.round()).max().unwrap_or(0);
-        model.rounds_max = begun + u64::from(config.bounds.elections);
-        model
+        self.rounds_max = begun + u64::from(self.config.bounds.elections);
+        self.starts = starts;
+        self
     }
 
     pub(super) fn merges(&self) -> Merges {
@@ -465,13 +468,13 @@ impl<N: Node> EnsembleModel<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ensemble::{EnsembleBounds, Level, PeerNode};
+    use crate::ensemble::{EnsembleBounds, Level, PeerNode, ensemble_model};
     use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn histories_that_are_the_same_are_kept_once() {
         let bounds = EnsembleBounds { txns: 1, crashes: 1, ..EnsembleBounds::servers(2) };
-        let model = EnsembleModel::<PeerNode>::new(&EnsembleConfig::new(Level::Whole, bounds));
+        let model = ensemble_model::<PeerNode>(&EnsembleConfig::new(Level::Whole, bounds));
         let (mut kept, mut seen) = (BTreeMap::new(), BTreeSet::new());
         let mut open = model.starts.clone();
         let mut actions = Vec::new();

@@ -1,7 +1,6 @@
 //! What the model needs of a server: the boundary between an ensemble and what its members are.
 
 use super::config::Setup;
-use super::state::State;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -63,9 +62,6 @@ pub enum Effect<P> {
     Told(Output),
 }
 
-/// An invariant of nodes of one kind: its name, whether a state keeps it, and whether a state could break it at all.
-pub type Invariant<N> = (&'static str, fn(&State<N>) -> Result<(), String>, fn(&State<N>) -> bool);
-
 /// A server with its disk, its timers and its owner's state; everything of it that is not in the network.
 ///
 /// Two states are one if they are equal: whatever may change what it does later is in it, and nothing else.
@@ -75,9 +71,6 @@ pub trait Node: Clone + Eq + Hash + Debug + Send + Sync + 'static {
 
     /// Whether it has clients. Without any, what is proposed is of nobody's.
     const HAS_CLIENTS: bool = false;
-
-    /// The invariants that speak of it alone, by name.
-    const INVARIANTS: &'static [Invariant<Self>] = &[];
 
     /// One that is switched off and finds this when it starts.
     fn off(setup: Setup, disk: RecoveredHistory) -> Self;

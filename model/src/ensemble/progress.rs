@@ -15,11 +15,15 @@ use super::action::{Action, is_patience};
 use super::config::Level;
 use super::model::EnsembleModel;
 use super::node::Node;
-use super::search::{NO_FAIR_CYCLE, PROGRESS_POSSIBLE, Search};
 use super::state::State;
 use crate::livelock::{Edges, Livelock};
-use crate::tree::Tree;
+use crate::tree::{Tree, Way};
 use zk_proto::zab::{Peer, Role};
+
+/// From every state, once faults stop, it may come to be that a quorum serves.
+pub const PROGRESS_POSSIBLE: &str = "ProgressPossible";
+/// No round that is fair to everybody keeps a quorum from serving for ever.
+pub const NO_FAIR_CYCLE: &str = "NoFairCycle";
 
 /// So many steps are more than any healing takes.
 const HEALING_STEPS_MAX: usize = 5_000;
@@ -48,51 +52,26 @@ pub(super) fn is_serving<N: Node>(model: &EnsembleModel<N>, state: &State<N>) ->
     })
 }
 
-/// Once everything is explored.
-pub(super) fn look_for_progress<N: Node>(
-    search: &mut Search<'_, N>,
+/// Where a quorum cannot come to serve any more: which invariant that breaks, how, and by which path.
+pub(super) fn without_progress<N: Node>(
+    model: &EnsembleModel<N>,
     tree: &Tree,
-    edges: Result<Edges, String>,
-) {
-    let edges = match edges {
-        _ if search.found.violated.is_some() => Err("the search ended with what it was for".to_owned()),
-        _ if search.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
-        edges => edges,
-    };
-    let at = |name| {
-        search.found.promises.iter().position(|report| report.name == name).expect("it is an invariant")
-    };
-    let (possible, cycle) = (at(PROGRESS_POSSIBLE), at(NO_FAIR_CYCLE));
-    let edges = match edges {
-        Ok(edges) => edges,
-        Err(why) => {
-            for nth in [possible, cycle] {
-                search.found.promises[nth].unchecked = Some(why.clone());
-            }
-            return;
-        }
-    };
-    search.found.promises[possible].tested = tree.len();
-    search.found.promises[cycle].tested = 1;
-    for state in edges.hopeless() {
-        let path = tree.path(state);
-        if let Err(what) = heal(search.model, &path) {
-            search.broken(possible, what, &path, path.1.len() as u32);
-            break;
-        }
-    }
-    if let Some(Livelock { state, round }) = edges.livelock_but(is_patience) {
+    edges: &Edges,
+) -> Vec<(&'static str, String, Way)> {
+    let paths = edges.hopeless().into_iter().map(|state| tree.path(state));
+    let stuck = paths.filter_map(|path| Some((PROGRESS_POSSIBLE, heal(model, &path).err()?, path))).next();
+    let round = edges.livelock_but(is_patience).map(|Livelock { state, round }| {
         let (start, mut path) = tree.path(state);
         let what = format!("the last {} steps can go round for ever, and no quorum serves", round.len());
         path.extend(round);
-        let steps = path.len() as u32;
-        search.broken(cycle, what, &(start, path), steps);
-    }
+        (NO_FAIR_CYCLE, what, (start, path))
+    });
+    stuck.into_iter().chain(round).collect()
 }
 
 /// Nothing goes wrong any more: whoever is down starts, everybody hears of everybody, and each step that is possible is
 /// taken in its turn, however many rounds of elections that takes.
-fn heal<N: Node>(model: &EnsembleModel<N>, path: &(u16, Vec<u16>)) -> Result<(), String> {
+fn heal<N: Node>(model: &EnsembleModel<N>, path: &Way) -> Result<(), String> {
     let mut state = model.starts[usize::from(path.0)].clone();
     let mut actions = Vec::new();
     for nth in &path.1 {

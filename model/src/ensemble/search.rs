@@ -6,22 +6,18 @@ use super::describe::retrace;
 use super::model::EnsembleModel;
 use super::node::Node;
 use super::peer_node::PeerNode;
-use super::progress::{is_serving, look_for_progress};
+use super::progress::{NO_FAIR_CYCLE, PROGRESS_POSSIBLE, is_serving, without_progress};
 use super::server_node::ServerNode;
+use super::starts::ensemble_model;
 use super::state::State;
-use super::watch::{InvariantCheck, names};
-use crate::check::{Check, Counterexample, Progress, PromiseReport, Verdict};
+use super::watch::{InvariantCheck, Judged, names};
 use crate::explorer::{Explored, Judge, Panic, Place, Space, explore};
 use crate::limits::Limits;
 use crate::livelock::Edges;
-use crate::search::Found;
-use crate::tree::Tree;
+use crate::tree::{Tree, Way};
+use crate::verdict::{Check, Counterexample, Found, Progress, PromiseReport, Verdict};
 use std::time::Instant;
 
-/// From every state, once faults stop, it may come to be that a quorum serves.
-pub const PROGRESS_POSSIBLE: &str = "ProgressPossible";
-/// No round that is fair to everybody keeps a quorum from serving for ever.
-pub const NO_FAIR_CYCLE: &str = "NoFairCycle";
 /// An interesting case: a planted bug has made a difference.
 pub const PLANTED: &str = "a planted bug made a difference";
 /// An interesting case: something is broken that no planted bug can have broken.
@@ -29,9 +25,9 @@ pub const BROKEN_WITHOUT: &str = "something is broken without a planted bug";
 /// Nothing panics.
 pub const NO_PANIC: &str = "NoPanic";
 
-pub(super) struct Search<'a, N: Node> {
-    pub(super) model: &'a EnsembleModel<N>,
-    pub(super) found: Found,
+struct Search<'a, N: Judged> {
+    model: &'a EnsembleModel<N>,
+    found: Found,
     invariants: InvariantCheck,
     reached: Reached,
 }
@@ -46,9 +42,9 @@ pub fn check_nodes(is_whole: bool, config: &EnsembleConfig, progress: &mut dyn F
 }
 
 /// Explores an ensemble. `progress` is called now and then.
-pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut(Progress)) -> Check {
+pub fn check_ensemble<N: Judged>(config: &EnsembleConfig, progress: &mut dyn FnMut(Progress)) -> Check {
     let started = Instant::now();
-    let model = EnsembleModel::<N>::new(config);
+    let model = ensemble_model::<N>(config);
     let invariants = [PROGRESS_POSSIBLE, NO_FAIR_CYCLE, NO_PANIC];
     let edges = if config.liveness { Ok(Edges::default()) } else { Err("it was not asked for".to_owned()) };
     let promises = names::<N>().into_iter().chain(invariants).map(PromiseReport::new).collect();
@@ -76,7 +72,7 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
     let Explored { tree, edges, transitions, depth, ran_out } =
         explore((&model, &mut search), (limits, started), (tree, edges), starts, progress);
     search.found = Found { states: tree.len(), transitions, depth, ran_out, ..search.found };
-    look_for_progress(&mut search, &tree, edges);
+    search.look_for_progress(&tree, edges);
     let mut found = Found { sometimes: search.reached.list(), ..search.found };
     for (report, tested) in found.promises.iter_mut().zip(&search.invariants.tested) {
         report.tested = *tested;
@@ -121,7 +117,7 @@ impl<N: Node> Space for EnsembleModel<N> {
     }
 }
 
-impl<N: Node> Judge<EnsembleModel<N>> for Search<'_, N> {
+impl<N: Judged> Judge<EnsembleModel<N>> for Search<'_, N> {
     fn takes(&mut self, _: &Tree, _: &State<N>, action: Action, taken: Option<&State<N>>, _: Place) {
         match taken {
             Some(taken) => self.reached.count(action, taken),
@@ -134,9 +130,8 @@ impl<N: Node> Judge<EnsembleModel<N>> for Search<'_, N> {
     }
 
     fn panics(&mut self, tree: &Tree, panic: &Panic, at: Place) {
-        let mut all = self.found.promises.iter();
-        let promise = all.position(|report| report.name == NO_PANIC).expect("it is an invariant");
-        self.broken(promise, format!("it panics: {}", panic.what), &at.path(tree), at.steps);
+        let what = format!("it panics: {}", panic.what);
+        self.broken(self.number(NO_PANIC), what, &at.path(tree), at.steps);
     }
 
     fn is_answered(&self) -> bool {
@@ -144,7 +139,7 @@ impl<N: Node> Judge<EnsembleModel<N>> for Search<'_, N> {
     }
 }
 
-impl<N: Node> Search<'_, N> {
+impl<N: Judged> Search<'_, N> {
     /// Looks at the invariants in a new state.
     fn look(&mut self, tree: &Tree, state: &State<N>, at: Place) {
         match Panic::caught(|| self.invariants.look(state)) {
@@ -159,8 +154,34 @@ impl<N: Node> Search<'_, N> {
         }
     }
 
+    /// Once everything is explored.
+    fn look_for_progress(&mut self, tree: &Tree, edges: Result<Edges, String>) {
+        let edges = match edges {
+            _ if self.found.violated.is_some() => Err("the search ended with what it was for".to_owned()),
+            _ if self.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
+            edges => edges,
+        };
+        for (name, tested) in [(PROGRESS_POSSIBLE, tree.len()), (NO_FAIR_CYCLE, 1)] {
+            let nth = self.number(name);
+            let report = &mut self.found.promises[nth];
+            match &edges {
+                Ok(_) => report.tested = tested,
+                Err(why) => report.unchecked = Some(why.clone()),
+            }
+        }
+        let Ok(edges) = edges else { return };
+        for (name, what, path) in without_progress(self.model, tree, &edges) {
+            self.broken(self.number(name), what, &path, path.1.len() as u32);
+        }
+    }
+
+    /// The number of an invariant.
+    fn number(&self, name: &str) -> usize {
+        self.found.promises.iter().position(|report| report.name == name).expect("it is an invariant")
+    }
+
     /// Notes what is broken at the end of a path.
-    pub(super) fn broken(&mut self, promise: usize, what: String, path: &(u16, Vec<u16>), steps: u32) {
+    fn broken(&mut self, promise: usize, what: String, path: &Way, steps: u32) {
         let report = &mut self.found.promises[promise];
         if report.broken.is_none() {
             let steps = retrace(self.model, usize::from(path.0), &path.1);

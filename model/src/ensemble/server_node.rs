@@ -3,8 +3,7 @@
 //! No time passes for it: its clock stands still, sessions do not expire by silence, and nobody looks for containers.
 
 use super::config::Setup;
-use super::node::{Effect, Event, Invariant, Node};
-use super::whole;
+use super::node::{Effect, Event, Node};
 use super::work::{self, request};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -45,8 +44,6 @@ impl Node for ServerNode {
     type Packet = ToPeer;
 
     const HAS_CLIENTS: bool = true;
-
-    const INVARIANTS: &'static [Invariant<ServerNode>] = &whole::ALL;
 
     fn off(setup: Setup, disk: RecoveredHistory) -> ServerNode {
         ServerNode {

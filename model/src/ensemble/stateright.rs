@@ -3,12 +3,12 @@
 use super::action::Action;
 use super::config::EnsembleConfig;
 use super::model::EnsembleModel;
-use super::node::Node;
+use super::starts::ensemble_model;
 use super::state::State;
-use super::watch;
+use super::watch::{self, Judged};
 use stateright::{Checker, Model, Property};
 
-impl<N: Node> Model for EnsembleModel<N> {
+impl<N: Judged> Model for EnsembleModel<N> {
     type State = State<N>;
     type Action = Action;
 
@@ -31,8 +31,8 @@ impl<N: Node> Model for EnsembleModel<N> {
 
 /// Explores with stateright's breadth-first search: how many unique states there are, and in how many steps an
 /// invariant is broken, if one is. It knows no honest limits, so it is for small bounds.
-pub fn second_opinion<N: Node>(config: &EnsembleConfig) -> (u64, Option<u32>) {
-    let checker = EnsembleModel::<N>::new(config).checker().threads(1).spawn_bfs().join();
+pub fn second_opinion<N: Judged>(config: &EnsembleConfig) -> (u64, Option<u32>) {
+    let checker = ensemble_model::<N>(config).checker().threads(1).spawn_bfs().join();
     let path = checker.discovery("every invariant").map(|path| path.into_actions().len() as u32);
     (checker.unique_state_count() as u64, path)
 }

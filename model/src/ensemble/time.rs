@@ -4,6 +4,7 @@
 //! can be heard is heard meanwhile. Whoever is healthy comes out of that as he went in, and then it is no step.
 
 use super::action::Action;
+use super::config::LIMIT_TICKS;
 use super::model::EnsembleModel;
 use super::network::change;
 use super::node::{Effect, Event, Node};
@@ -12,10 +13,6 @@ use std::sync::Arc;
 use zk_proto::server::ServerId;
 use zk_proto::zab::message::LinkId;
 use zk_proto::zab::{Role, Timer};
-
-/// So many ticks every server waits, for whatever it is. Two, so that who is asked in the first can answer before the
-/// second.
-pub(super) const LIMIT_TICKS: u32 = 1;
 
 impl<N: Node> EnsembleModel<N> {
     /// What time brings when nothing else can happen: the short wait for better votes before all others.

@@ -1,6 +1,7 @@
 //! What is looked at in every state.
 
 use super::node::Node;
+use super::peer_node::PeerNode;
 use super::state::{Kind, State};
 use crate::digest::{Digest, DigestMap, digest_all};
 use zk_api::Zxid;
@@ -12,8 +13,19 @@ pub const STANDS_ON_QUORUM: &str = "StandsOnQuorum";
 /// What a server's state shows is what stands, from the beginning.
 pub const STATES_AGREE: &str = "StatesAgree";
 
+/// An invariant of nodes of one kind: its name, whether a state keeps it, and whether a state could break it at all.
+pub type Invariant<N> = (&'static str, fn(&State<N>) -> Result<(), String>, fn(&State<N>) -> bool);
+
+/// A node of which invariants speak.
+pub trait Judged: Node {
+    /// Those that speak of its kind alone, by name.
+    const INVARIANTS: &'static [Invariant<Self>] = &[];
+}
+
+impl Judged for PeerNode {}
+
 /// The names of all invariants: those over peers, those that need disks and states, and those of these servers alone.
-pub fn names<N: Node>() -> Vec<&'static str> {
+pub fn names<N: Judged>() -> Vec<&'static str> {
     let own = N::INVARIANTS.iter().map(|(name, ..)| *name);
     invariants::ALL.iter().map(|(name, _)| *name).chain([STANDS_ON_QUORUM, STATES_AGREE]).chain(own).collect()
 }
@@ -28,7 +40,7 @@ pub(super) struct InvariantCheck {
 
 impl InvariantCheck {
     /// The invariants that a state breaks, by number, and how.
-    pub(super) fn look<N: Node>(&mut self, state: &State<N>) -> Vec<(usize, String)> {
+    pub(super) fn look<N: Judged>(&mut self, state: &State<N>) -> Vec<(usize, String)> {
         let nodes = state.nodes.iter().map(|node| node.digest);
         let all = nodes.chain([state.ghost.digest, state.client.digest]);
         let digest = digest_all(Kind::InvariantCheck as u64, all);
@@ -51,7 +63,7 @@ impl InvariantCheck {
 }
 
 /// The invariants that a state breaks, by number, and how.
-pub fn broken<N: Node>(state: &State<N>) -> Vec<(usize, String)> {
+pub fn broken<N: Judged>(state: &State<N>) -> Vec<(usize, String)> {
     let peers: Vec<&Peer> = state.nodes.iter().filter_map(|node| node.peer()).collect();
     let over_peers = invariants::ALL.iter().map(|(_, predicate)| predicate(&peers, &state.ghost));
     let all = over_peers

@@ -2,9 +2,9 @@
 
 use super::client::{IN_ORDER, NEVER_BACK, WATCH_FIRST};
 use super::config::Traces;
-use super::node::Invariant;
 use super::server_node::ServerNode;
 use super::state::State;
+use super::watch::{Invariant, Judged};
 use super::work::{self, request};
 use crate::trace_validation::validate_from;
 use std::collections::BTreeMap;
@@ -32,8 +32,12 @@ pub const CRASH_SPOILS_NOTHING: &str = "CrashSpoilsNothing";
 /// `Service` allows all that the client was shown: see [`crate::trace_validation`]. Asked where traces are judged.
 pub const SERVICE_ALLOWS: &str = "ServiceAllows";
 
+impl Judged for ServerNode {
+    const INVARIANTS: &'static [Invariant<ServerNode>] = &ALL;
+}
+
 /// All of them, in order.
-pub(super) const ALL: [Invariant<ServerNode>; 11] = [
+const ALL: [Invariant<ServerNode>; 11] = [
     (EQUAL_TREES, equal_trees, |state| {
         let mut shown: Vec<Zxid> = servers(state).map(|(_, server)| server.tree().last_zxid()).collect();
         shown.sort_unstable();

@@ -19,7 +19,10 @@ impl RecipeModel {
         let orders = orders::orders_of(&names);
         match *answers {
             [] => return Vec::new(),
-            [answer] if many == 1 && self.replayer.minds_no_order(client, answer, &orders) => {
+            [answer]
+                if many == 1
+                    && self.replayer.minds_no_order((&client.node, client.state), answer, &orders) =>
+            {
                 return Vec::new();
             }
             _ => {}

@@ -7,7 +7,7 @@
 use super::{Turn, opened, violation};
 use crate::digest::digest_of;
 use crate::life::Life;
-use crate::link::{Client, Op, Phase};
+use crate::link::{self, Client, Op, Phase};
 use crate::message::List;
 use crate::service::Order;
 use crate::symmetry::session_after;
@@ -43,7 +43,7 @@ impl Turn<'_> {
             self.open_view(me, life.session());
         }
         let counted = model.bounds.restarts > 0;
-        let work = || Arc::new(Client::start(&model.replayer, life, counted, model.rules.symmetry));
+        let work = || Arc::new(link::start(&model.replayer, life, counted, model.rules.symmetry));
         let moved = model.moves.get(digest_of(0x61, &life), work);
         if !early {
             self.see(&List::new(opened(life.session(), actor).to_vec()));

@@ -28,12 +28,14 @@
 //! (`model/tests/reductions.rs`).
 
 use super::RecipeModel;
-use crate::actions::Action;
+use crate::action::Action;
 use crate::digest::{Digest, digest_of};
 use crate::life::Life;
 use crate::link::{Client, Phase};
 use crate::process::{Given, Input, Node, ProcessStep};
+use crate::reads::Reads;
 use crate::state::State;
+use crate::timers;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_api::{KeeperState, Request};
@@ -43,6 +45,23 @@ use zk_trials::event::ActorId;
 const STEPS_MAX: usize = 100;
 
 impl RecipeModel {
+    /// Whether every order of session ids is explored, as somebody looks at it.
+    pub fn ranks_sessions(&self) -> bool {
+        self.varied.has(Reads::SESSIONS)
+    }
+
+    /// The ranks that a session may have which is opened now: one between any two of those that are there, and one at each
+    /// end. Of one that is gone for good it may be on one side alone.
+    pub fn ranks_to_come(&self, state: &State) -> Vec<u16> {
+        if !self.ranks_sessions() {
+            return vec![0];
+        }
+        let taken: BTreeSet<u16> = state.clients.iter().map(|client| client.rank).collect();
+        let ends = taken.iter().copied().chain([u16::MAX]);
+        let between = |(low, high): (u16, u16)| (high - low > 1).then(|| low + (high - low) / 2);
+        [0].into_iter().chain(taken.iter().copied()).zip(ends).filter_map(between).collect()
+    }
+
     /// Whether a life is to be begun both with its session and before it has one.
     pub(crate) fn begins_early(&self, actor: ActorId, rounds: u8) -> bool {
         self.starts.get(digest_of(0xea51, &(actor, rounds)), || self.can_ever_tell(actor, rounds))
@@ -115,7 +134,7 @@ impl RecipeModel {
     fn inputs_before_connection(&self, node: &Arc<Node>, losses: u8) -> Vec<Input> {
         let waits = &node.waits;
         let mut inputs: Vec<Input> = (0..waits.points).map(Input::Point).collect();
-        inputs.extend(waits.timers_over_first(self.bounds.pauses > 0).map(Input::Timer));
+        inputs.extend(timers::over_first(&waits.timers, self.bounds.pauses > 0).map(Input::Timer));
         let written = |nth| [true, false].map(|accepted| Input::Written { nth, accepted });
         inputs.extend((0..waits.writes).flat_map(written));
         inputs.extend(node.ready.iter().map(|task| Input::Run(*task)));

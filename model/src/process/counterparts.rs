@@ -1,35 +1,26 @@
 //! What a process would do if names came in other orders: see [`crate::orders`].
 
-use super::{Answer, Given, Input, Node, ProcessStep, Replayer, digest_of_emitted};
-use crate::digest::{Digest, digest_all, digest_of};
-use crate::link::Client;
+use super::Replayer;
+use super::given::{Given, Input};
+use super::node::{Counterparts, Node, ProcessStep, is_same, whole_after};
+use crate::digest::digest_all;
+use crate::message::Answer;
 use crate::orders::{self, Order};
 use crate::reads::Reads;
 use std::sync::Arc;
-
-/// A process in its place, had names come in other orders.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counterparts {
-    /// The names that have come in lists, in the order in which they came.
-    names: Order,
-    /// The process for each order. `None` where its lists have come in no other order than they did.
-    all: Vec<(Order, Option<Arc<Node>>)>,
-}
-
-impl Counterparts {
-    /// Which of them, or itself, names have come to in this order.
-    fn of(&self, order: &Order) -> Option<&Arc<Node>> {
-        let order: Order = order.iter().filter(|name| self.names.contains(name)).cloned().collect();
-        self.all.iter().find(|(other, _)| *other == order).and_then(|(_, node)| node.as_ref())
-    }
-}
+use zk_api::KeeperState;
 
 impl Replayer {
     /// Whether a process does the same with an answer as it is and whichever of these orders its names are in.
-    pub fn minds_no_order(&self, client: &Client, answer: &Answer, orders: &[Order]) -> bool {
+    pub fn minds_no_order(
+        &self,
+        (node, state): (&Node, KeeperState),
+        answer: &Answer,
+        orders: &[Order],
+    ) -> bool {
         let step = |answer: Answer| {
-            let given = Given { input: Input::Answer(answer), state: client.state, busy: false };
-            self.remembered(&client.node, &given)
+            let given = Given { input: Input::Answer(answer), state, busy: false };
+            self.remembered(node, &given)
         };
         let first = step(answer.clone());
         let mut steps = orders.iter().map(|order| step(Arc::new(orders::in_order(answer, order))));
@@ -85,19 +76,4 @@ impl Replayer {
         let work = || Arc::new(self.replay(counterpart, Some(given)));
         Some(self.others.get(digest_all(10, [whole]), work))
     }
-}
-
-/// Whether two processes do the same in a step, as far as anybody can tell by now.
-pub(super) fn is_same(step: &ProcessStep, other: &ProcessStep) -> bool {
-    let (one, two) = (&step.node, &other.node);
-    step.marked == other.marked
-        && (!step.marked || one.digest == two.digest)
-        && (one.end, one.is_done, &one.trouble) == (two.end, two.is_done, &two.trouble)
-        && (&one.waits, &one.polled, &one.ready) == (&two.waits, &two.polled, &two.ready)
-        && digest_of_emitted(&step.out, 0, 0) == digest_of_emitted(&other.out, 0, 0)
-}
-
-/// The digest of a whole history, with what came last.
-pub(super) fn whole_after(before: Digest, now: Option<&Given>) -> Digest {
-    digest_all(3, [before, digest_of(3, &now)])
 }

@@ -3,7 +3,7 @@
 use super::client::{Client, Incoming, Sent, State, watchings};
 use super::prophecy::{Commit, Prophecy};
 use super::same::{Names, compared};
-use super::{Accepted, Rejection, Restriction, Why};
+use super::verdict::{Accepted, Rejection, Restriction, Why};
 use crate::message::Message;
 use crate::service::{Order, Rules, Service};
 use crate::symmetry::session_of;

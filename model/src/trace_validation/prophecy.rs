@@ -1,6 +1,6 @@
 //! What a record says of later.
 
-use super::{Rejection, Why};
+use super::verdict::{Rejection, Why};
 use std::collections::BTreeMap;
 use zk_api::{ErrorCode, Response, SessionId, WatchedEvent, Zxid};
 use zk_proto::message::{ToClient, Xid};

@@ -4,7 +4,7 @@ use crate::ensemble::broken_variants::{loner, tuned};
 use crate::ensemble::wrong_servers::EarlySync;
 use crate::ensemble::{bounds, broken, explore_with};
 use zk_model::Verdict;
-use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, Merges, Node, PeerNode};
+use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Judged, Level, Merges, PeerNode};
 
 /// All of them, none, and each one off.
 fn merges() -> [Merges; 6] {
@@ -20,7 +20,7 @@ fn merges() -> [Merges; 6] {
 }
 
 /// The verdict with everything merged, and that it is the same without.
-fn agreed<N: Node>(config: &EnsembleConfig) -> Vec<&'static str> {
+fn agreed<N: Judged>(config: &EnsembleConfig) -> Vec<&'static str> {
     let mut verdicts = merges().into_iter().map(|merges| {
         // A link that is refused may be asked for again and again, faster than time passes: that is no livelock.
         let liveness = merges.dials;

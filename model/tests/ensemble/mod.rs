@@ -14,14 +14,14 @@ mod servers;
 mod wrong_servers;
 
 use zk_model::Check;
-use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, Node, PeerNode, check_ensemble};
+use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Judged, Level, PeerNode, check_ensemble};
 
 /// So many voters, transactions, crashes and further rounds of elections.
 fn bounds(servers: u8, txns: u8, crashes: u8, elections: u8) -> EnsembleBounds {
     EnsembleBounds { txns, crashes, elections, ..EnsembleBounds::servers(servers) }
 }
 
-fn explore_with<N: Node>(config: &EnsembleConfig) -> Check {
+fn explore_with<N: Judged>(config: &EnsembleConfig) -> Check {
     check_ensemble::<N>(config, &mut |_| ())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::Zxid;
-use zk_model::ensemble::{Effect, Event, Node, PeerNode, Setup};
+use zk_model::ensemble::{Effect, Event, Judged, Node, PeerNode, Setup};
 use zk_proto::txn::Txn;
 use zk_proto::zab::message::{LinkId, Packet};
 use zk_proto::zab::{Peer, RecoveredHistory, Timer};
@@ -115,3 +115,7 @@ impl Node for Deaf {
         self.0.agrees(stands)
     }
 }
+
+impl Judged for EarlySync {}
+
+impl Judged for Deaf {}
