@@ -1,6 +1,6 @@
 //! How much confidence a number of seeds gives.
 
-use crate::sweep::PromiseResult;
+use crate::verdict::PromiseResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::inv_beta_reg;

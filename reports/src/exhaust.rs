@@ -1,6 +1,6 @@
 //! What came of all orders of a few events of one run.
 
-use crate::sweep::PromiseResult;
+use crate::verdict::PromiseResult;
 use crate::verdict::{Answer, CatalogueNote, Catalogued};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -73,7 +73,7 @@
 // | `sweep`, `replay`, `exhaust`, `live`, `drive` | a report each: of runs |
 // | `check`, `ensemble` | likewise, of models |
 // | `judge`, `compare`, `mutants`, `mutate`, `herd` | likewise, of recipes and of the checker itself |
-// | `verdict` | `Verdict` and `Answer` |
+// | `verdict` | `Verdict` and `Answer`; `PromiseResult` and `Failure` |
 // | `cause` | `Cause` and `Moment` |
 // | `diagram` | `Diagram` |
 // | `report` | `Report`: how each is shown |
@@ -82,11 +82,11 @@
 // | `text` | a page as text, with colours if asked for |
 // | `html` | a page for browsers, with its diagrams |
 // | `markdown` | a page as Markdown |
-// | `words` | numbers and times in words |
+// | `words`, `answers` | numbers and times in words; answers in words |
 // | `suite` | `Suite`: a report as cases |
 // | `annotations` | cases as annotations of a build |
 // | `mermaid` | a diagram for wherever Markdown is shown |
-// | `junit` | cases for CI systems |
+// | `junit`, `json` | cases for CI systems; reports as JSON |
 // | `confidence` | `Confidence` |
 // | `merge` | merging the reports of shards into that of the sweep they share |
 // | `saved` | reports that were saved, read again |
@@ -94,6 +94,7 @@
 // | `files` | files that are there whole or not at all |
 
 mod annotations;
+mod answers;
 mod cause;
 mod check;
 mod compare;
@@ -105,6 +106,7 @@ mod exhaust;
 mod files;
 mod herd;
 mod html;
+mod json;
 mod judge;
 mod junit;
 mod live;
@@ -141,6 +143,7 @@ pub use files::{
     write_so_far, write_whole,
 };
 pub use herd::{HERD_SCHEMA, HerdReport, HerdRun, HerdTrial};
+pub use json::to_json;
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::junit;
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
@@ -156,31 +159,7 @@ pub use report::Report;
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
 pub use schema::schemas;
 pub use suite::Suite;
-pub use sweep::{
-    Failure, HerdPoint, Missing, PromiseResult, Reached, Regression, SWEEP_SCHEMA, Seeds, SweepReport,
-    UntilCovered,
-};
+pub use sweep::{HerdPoint, Missing, Reached, Regression, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered};
 pub use text::Paint;
-pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict, needs};
+pub use verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, Verdict, needs};
 pub use words::{count, named_in, of, seconds, wrapped};
-
-/// A report as JSON, indented, with a newline at its end.
-pub fn to_json<T: serde::Serialize>(report: &T) -> String {
-    let mut text = serde_json::to_string_pretty(report).expect("reports have string keys and finite numbers");
-    text.push('\n');
-    text
-}
-
-/// A 64-bit number as 16 hex digits: JSON readers keep 53 bits of a number.
-pub(crate) mod hex {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&format!("{value:016x}"))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        u64::from_str_radix(&text, 16).map_err(serde::de::Error::custom)
-    }
-}

@@ -1,7 +1,8 @@
 //! Merges the reports of shards into that of the sweep that they share.
 
 use crate::confidence::Confidence;
-use crate::sweep::{Missing, PromiseResult, Reached, SweepReport};
+use crate::sweep::{Missing, Reached, SweepReport};
+use crate::verdict::PromiseResult;
 use crate::verdict::{Answer, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 

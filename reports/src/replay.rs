@@ -30,7 +30,7 @@ pub struct ReplayReport {
     /// The answer.
     pub answer: Answer,
     /// Digest of the whole trace; 16 hex digits in JSON.
-    #[serde(with = "crate::hex")]
+    #[serde(with = "crate::json::hex")]
     #[schemars(with = "String", regex(pattern = "^[0-9a-f]{16}$"))]
     pub digest: u64,
     /// Virtual time at the end.

@@ -1,12 +1,13 @@
 //! A report as cases, which CI systems count and builds are annotated by.
 
+use crate::answers::{check_answer, ensemble_answer, sweep_answer};
 use crate::check::{CheckReport, CheckedPromise, Judgement, Path};
 use crate::drive::DriveReport;
 use crate::ensemble::EnsembleReport;
 use crate::judge::{JudgeReport, JudgedTrial};
 use crate::live::{LivePromise, LiveReport};
-use crate::pages::{check_answer, ensemble_answer, sweep_answer};
-use crate::sweep::{PromiseResult, Regression, SweepReport};
+use crate::sweep::{Regression, SweepReport};
+use crate::verdict::PromiseResult;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{of, seconds};
 use std::time::Duration;

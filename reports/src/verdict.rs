@@ -1,6 +1,7 @@
-//! Verdicts, of one promise and of the whole.
+//! Verdicts, of one promise and of the whole; and how promises were broken.
 
-use crate::PromiseResult;
+use crate::cause::Cause;
+use crate::diagram::Diagram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -29,6 +30,54 @@ impl Verdict {
             (0, 0, 0) => Verdict::NeverTested,
         }
     }
+}
+
+/// What became of one promise or invariant in a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PromiseResult {
+    /// Its name.
+    pub name: String,
+    /// What it promises, in one sentence.
+    pub about: String,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// How often it was put to the test.
+    pub tested: u64,
+    /// In how many seeds it was broken where it was owed.
+    pub broken: u64,
+    /// In how many seeds it was broken where an assumption did not hold.
+    pub expected: u64,
+    /// The assumptions that did not hold there.
+    pub assumptions: Vec<String>,
+    /// The first of the expected breaks.
+    pub first_expected: Option<Failure>,
+}
+
+/// A broken promise in one seed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    /// The seed.
+    pub seed: u64,
+    /// The promise or invariant.
+    pub promise: String,
+    /// Digest of the run's whole trace; 16 hex digits in JSON.
+    #[serde(with = "crate::json::hex")]
+    #[schemars(with = "String", regex(pattern = "^[0-9a-f]{16}$"))]
+    pub digest: u64,
+    /// When, in virtual time.
+    pub virtual_ns: u64,
+    /// What happened.
+    pub what: String,
+    /// The command that shows it again.
+    pub replay: String,
+    /// Why it was broken; only for the first failure of each promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The run up to there, to be drawn; at most for the first failure of each promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagram: Option<Diagram>,
 }
 
 /// The answer of a whole sweep, replay or check.

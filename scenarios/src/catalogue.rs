@@ -1,15 +1,23 @@
 //! The trials, and what can be done with them.
 
 use crate::BadInput;
-use crate::bad_input::nearest;
+use crate::trial_list::{Trials, is_file};
 use std::process::ExitCode;
 use std::sync::Arc;
 use zk_api::ZPath;
 use zk_model::CheckConfig;
-use zk_reports::{Catalogued, CheckReport};
-use zk_trials::promise::Assumption;
+use zk_reports::CheckReport;
 use zk_trials::promises::STANDARD;
-use zk_trials::trial::{About, Trial};
+use zk_trials::trial::Trial;
+#[cfg(feature = "run")]
+use {
+    crate::judge::{Effort, MAX_STATES},
+    crate::mutate::MutateArguments,
+    crate::run::{self, Target},
+    std::ops::Range,
+    zk_reports::{JudgeReport, MutateReport, ReplayReport, SweepReport},
+    zk_simulator::Scenario,
+};
 
 /// A set of trials: the built-in ones, and any that are added.
 ///
@@ -25,20 +33,20 @@ use zk_trials::trial::{About, Trial};
 /// ```
 #[derive(Clone)]
 pub struct Catalogue {
-    trials: Vec<Arc<Trial>>,
+    trials: Trials,
 }
 
 impl Default for Catalogue {
     /// The built-in catalogue.
     fn default() -> Catalogue {
-        Catalogue { trials: zk_trials::trials() }
+        Catalogue { trials: Trials::built_in() }
     }
 }
 
 impl Catalogue {
     /// No trials at all, not even the built-in ones.
     pub fn empty() -> Catalogue {
-        Catalogue { trials: Vec::new() }
+        Catalogue { trials: Trials::default() }
     }
 
     /// Adds a trial. Panics if its name is taken or cannot be typed, or if the trial could not be judged: it promises
@@ -48,43 +56,25 @@ impl Catalogue {
     pub fn with(mut self, trial: impl Into<Trial>) -> Catalogue {
         let trial = trial.into();
         let name = trial.about.name;
-        assert!(self.trials.iter().all(|other| other.about.name != name), "two trials are called '{name}'");
+        assert!(self.trials().iter().all(|other| other.about.name != name), "two trials are called '{name}'");
         let typable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
         assert!(!name.is_empty() && name.chars().all(typable), "a trial cannot be called '{name}'");
         assert!(!is_file(name), "a trial cannot be called '{name}': that stands for a file");
         if let Some(flaw) = flaw(&trial) {
             panic!("the trial '{name}': {flaw}");
         }
-        self.trials.push(Arc::new(trial));
+        self.trials.add(trial);
         self
     }
 
     /// All of them, in the order in which they are listed.
     pub fn trials(&self) -> &[Arc<Trial>] {
-        &self.trials
+        self.trials.trials()
     }
 
     /// The trial called `name`; fails if there is none.
     pub fn find(&self, name: &str) -> Result<Arc<Trial>, BadInput> {
-        if let Some(trial) = self.trials.iter().find(|trial| trial.about.name == name) {
-            return Ok(trial.clone());
-        }
-        if is_file(name) {
-            return Err(BadInput::new(format!("'{name}' is a scenario file; name a recipe or a variant")));
-        }
-        #[cfg(feature = "run")]
-        if crate::run::is_program(name) {
-            return Err(BadInput::new(format!(
-                "'{name}' is a program; name a recipe or a variant: programs are taken by run, check and mutate"
-            )));
-        }
-        let hint = match nearest(name, self.trials.iter().map(|trial| trial.about.name)) {
-            Some(meant) => format!("did you mean '{meant}'?"),
-            None => "'zoocheck list' names what there is".to_string(),
-        };
-        Err(BadInput::new(format!(
-            "'{name}' is neither a recipe, a variant, nor a scenario file (*.toml); {hint}"
-        )))
+        self.trials.find(name)
     }
 
     /// The configuration that `zoocheck check` uses for a trial when given no options: a starting point for your own.
@@ -101,71 +91,63 @@ impl Catalogue {
 
     /// Runs the command with this process's arguments, and returns its exit status.
     pub fn main(self) -> ExitCode {
-        crate::command::main(&self, std::env::args_os())
+        crate::command::main(&self.trials, std::env::args_os())
     }
-}
 
-#[cfg(feature = "run")]
-mod chaos {
-    use super::{BadInput, Catalogue};
-    use crate::judge::{Effort, MAX_STATES};
-    use crate::mutate::MutateArguments;
-    use crate::run::{self, Target};
-    use std::ops::Range;
-    use zk_reports::{JudgeReport, MutateReport, ReplayReport, SweepReport};
-    use zk_simulator::Scenario;
+    /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a starting point for your
+    /// own. Fails if there is no such thing, or the file cannot be read.
+    #[cfg(feature = "run")]
+    pub fn scenario(&self, what: &str) -> Result<Scenario, BadInput> {
+        Ok(Target::resolve(&self.trials, what, None)?.scenario)
+    }
 
-    impl Catalogue {
-        /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a starting point for your
-        /// own. Fails if there is no such thing, or the file cannot be read.
-        pub fn scenario(&self, what: &str) -> Result<Scenario, BadInput> {
-            Ok(Target::resolve(self, what, None)?.scenario)
-        }
+    /// Runs a scenario under every one of the seeds, on all cores. Fails if the scenario is not valid, if it names
+    /// no trial of this catalogue, or if there are no seeds.
+    #[cfg(feature = "run")]
+    pub fn sweep(&self, scenario: &Scenario, seeds: Range<u64>) -> Result<SweepReport, BadInput> {
+        let target = Target::of_scenario(&self.trials, scenario)?;
+        let seeds = run::SeedRange::new(seeds.start, seeds.end)?;
+        let mut report = run::sweep(&target, &seeds, run::default_jobs())?;
+        run::explained(&target, &mut report);
+        Ok(report)
+    }
 
-        /// Runs a scenario under every one of the seeds, on all cores. Fails if the scenario is not valid, if it names
-        /// no trial of this catalogue, or if there are no seeds.
-        pub fn sweep(&self, scenario: &Scenario, seeds: Range<u64>) -> Result<SweepReport, BadInput> {
-            let target = Target::of_scenario(self, scenario)?;
-            let seeds = run::SeedRange::new(seeds.start, seeds.end)?;
-            let mut report = run::sweep(&target, &seeds, run::default_jobs())?;
-            run::explained(&target, &mut report);
-            Ok(report)
-        }
+    /// Judges recipes and variants with both engines, as `zoocheck judge` does, each under `seeds` seeds. An empty
+    /// `what` stands for all of them. Fails if one of them is no trial.
+    #[cfg(feature = "run")]
+    pub fn judge(&self, what: &[&str], seeds: u64) -> Result<JudgeReport, BadInput> {
+        let what: Vec<String> = what.iter().map(|what| what.to_string()).collect();
+        let effort = Effort { scenario: None, seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
+        crate::judge::judge(&self.trials, &what, &effort, &mut |_| {})
+    }
 
-        /// Judges recipes and variants with both engines, as `zoocheck judge` does, each under `seeds` seeds. An empty
-        /// `what` stands for all of them. Fails if one of them is no trial.
-        pub fn judge(&self, what: &[&str], seeds: u64) -> Result<JudgeReport, BadInput> {
-            let what: Vec<String> = what.iter().map(|what| what.to_string()).collect();
-            let effort = Effort { scenario: None, seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
-            crate::judge::judge(self, &what, &effort, &mut |_| {})
-        }
+    /// Mutates recipes and reports what notices, as `zoocheck mutate` does, with `seeds` seeds for each mutation.
+    /// Fails if one of them cannot be found.
+    #[cfg(feature = "run")]
+    pub fn mutate(&self, what: &[&str], seeds: u64) -> Result<MutateReport, BadInput> {
+        crate::mutate::mutate(&self.trials, &MutateArguments::of(what, seeds), &mut |_, _| {})
+    }
 
-        /// Mutates recipes and reports what notices, as `zoocheck mutate` does, with `seeds` seeds for each mutation.
-        /// Fails if one of them cannot be found.
-        pub fn mutate(&self, what: &[&str], seeds: u64) -> Result<MutateReport, BadInput> {
-            crate::mutate::mutate(self, &MutateArguments::of(what, seeds), &mut |_, _| {})
-        }
+    /// Runs a scenario's trial once on the live ensemble `servers`, `HOST:PORT[,HOST:PORT…]`, with the scenario's
+    /// clients, rounds and work, but without its faults: those are left to the ensemble. Blocks; must not be called
+    /// within a runtime. Fails if no session can be had, or if the trial's znodes are not free.
+    #[cfg(feature = "live")]
+    pub fn live(
+        &self,
+        scenario: &Scenario,
+        servers: &str,
+        time_limit: std::time::Duration,
+    ) -> Result<zk_reports::LiveReport, BadInput> {
+        let (connect, clients, rounds) = (servers.into(), scenario.clients, scenario.rounds);
+        let run = run::LiveRun { connect, clients, rounds, time_limit };
+        run::live(&Target::of_scenario(&self.trials, scenario)?, &run, &mut |_| {})
+    }
 
-        /// Runs a scenario's trial once on the live ensemble `servers`, `HOST:PORT[,HOST:PORT…]`, with the scenario's
-        /// clients, rounds and work, but without its faults: those are left to the ensemble. Blocks; must not be called
-        /// within a runtime. Fails if no session can be had, or if the trial's znodes are not free.
-        #[cfg(feature = "live")]
-        pub fn live(
-            &self,
-            scenario: &Scenario,
-            servers: &str,
-            time_limit: std::time::Duration,
-        ) -> Result<zk_reports::LiveReport, BadInput> {
-            let (connect, clients, rounds) = (servers.into(), scenario.clients, scenario.rounds);
-            let run = run::LiveRun { connect, clients, rounds, time_limit };
-            run::live(&Target::of_scenario(self, scenario)?, &run, &mut |_| {})
-        }
-
-        /// Runs a scenario under one seed, and reports its whole trace. Fails as [`sweep`](Catalogue::sweep) does.
-        pub fn replay(&self, scenario: &Scenario, seed: u64) -> Result<ReplayReport, BadInput> {
-            let target = Target::of_scenario(self, scenario)?;
-            run::replay(&target, seed, true, None, None, zk_simulator::RunOptions::default())
-        }
+    /// Runs a scenario under one seed, and reports its whole trace. Fails as [`sweep`](Catalogue::sweep) does.
+    #[cfg(feature = "run")]
+    pub fn replay(&self, scenario: &Scenario, seed: u64) -> Result<ReplayReport, BadInput> {
+        let target = Target::of_scenario(&self.trials, scenario)?;
+        run::replay(&target, seed, true, None, None, zk_simulator::RunOptions::default())
     }
 }
 
@@ -238,49 +220,6 @@ fn flaw(trial: &Trial) -> Option<String> {
 /// Whether a name has such a word in it.
 fn is_word(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric())
-}
-
-/// Whether WHAT stands for a scenario file.
-pub(crate) fn is_file(what: &str) -> bool {
-    std::path::Path::new(what).extension().is_some_and(|extension| extension == "toml")
-}
-
-/// What the catalogue says of a variant.
-pub(crate) fn catalogued(about: &About) -> Option<Catalogued> {
-    about.breaks.map(|breaks| Catalogued {
-        promise: breaks.promise.into(),
-        defect: breaks.defect.into(),
-        fault: breaks.fault.into(),
-    })
-}
-
-/// An assumption in words that follow "this assumption failed:".
-pub(crate) fn assumption(assumption: Assumption) -> &'static str {
-    match assumption {
-        Assumption::NoActionAfterSessionEnd => "nobody acts after its session has ended",
-        Assumption::NoAdministrator => "no administrator changes the recipe's znodes",
-        Assumption::SessionsKnownToLive => "everybody concerned is known to have had a live session",
-        Assumption::DiskIntact => "no disk silently loses what was durable (disk-intact)",
-        Assumption::Promised => "the recipe promises it",
-    }
-}
-
-/// What the command was called as. A path from the root of a CI machine means nothing elsewhere: its name is left.
-pub(crate) fn program() -> String {
-    let name = std::env::args_os().next().unwrap_or_else(|| "zoocheck".into());
-    let is_ci = std::env::var_os("CI").is_some_and(|is| !is.is_empty());
-    let path = std::path::Path::new(&name);
-    let name = path.file_name().filter(|_| is_ci && path.is_absolute()).unwrap_or(&name);
-    shell_word(&name.to_string_lossy())
-}
-
-/// A word as a shell reads it back.
-pub(crate) fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.into();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

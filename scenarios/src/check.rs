@@ -2,8 +2,8 @@
 
 mod ladder;
 
-use crate::catalogue::{assumption, catalogued};
 use crate::story::cause::Cause;
+use crate::trial_list::{assumption, catalogued};
 use crate::{BadInput, draw, story};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;

@@ -10,7 +10,8 @@ use crate::ensemble::EnsembleArguments;
 use crate::interrupt::Interrupt;
 use crate::output::{paint, print, show};
 use crate::progress::Progress;
-use crate::{Answer, BadInput, Catalogue, check, list};
+use crate::trial_list::Trials;
+use crate::{Answer, BadInput, check, list};
 #[cfg(feature = "run")]
 use arguments::ScenarioKind;
 use arguments::{Arguments, CheckArguments, CheckKind, CheckOutputs, Command};
@@ -29,7 +30,7 @@ use zk_trials::trial::Trial;
 const BAD_INPUT: u8 = 2;
 
 /// Does what a command line asks for.
-pub(crate) fn main(catalogue: &Catalogue, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub(crate) fn main(catalogue: &Trials, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = parse(arguments).and_then(|parsed| match parsed {
         Some(arguments) => run(catalogue, arguments.command),
         None => Ok(Answer::Held),
@@ -91,7 +92,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
     }
 }
 
-fn run(catalogue: &Catalogue, command: Command) -> Result<Answer, BadInput> {
+fn run(catalogue: &Trials, command: Command) -> Result<Answer, BadInput> {
     match command {
         Command::List { what, format } => {
             let only = what.map(|what| named(catalogue, &what, &[])).transpose()?;
@@ -156,7 +157,7 @@ fn typed() -> String {
         match word.as_str() {
             "--report" => drop(arguments.next()),
             word if word.starts_with("--report=") => {}
-            word => words.push(crate::catalogue::shell_word(word)),
+            word => words.push(crate::shell::shell_word(word)),
         }
     }
     words.join(" ")
@@ -171,7 +172,7 @@ fn completions(shell: clap_complete::Shell) -> Result<Answer, BadInput> {
 }
 
 fn checked(
-    catalogue: &Catalogue,
+    catalogue: &Trials,
     arguments: &CheckArguments,
     outputs: &CheckOutputs,
 ) -> Result<Answer, BadInput> {
@@ -195,7 +196,7 @@ fn checked(
     if let Some(fault) = trial.programs().and_then(|programs| programs.fault()) {
         return Err(BadInput::new(fault));
     }
-    report.next = report.next.map(|next| next.replacen("zoocheck", &crate::catalogue::program(), 1));
+    report.next = report.next.map(|next| next.replacen("zoocheck", &crate::shell::program(), 1));
     if let (Some(next), false) = (&mut report.next, arguments.promises.is_empty()) {
         next.push_str(&format!(" --promises {}", arguments.promises.join(",")));
     }
@@ -232,10 +233,7 @@ fn tell(progress: &mut Progress, now: zk_model::Progress) {
 }
 
 /// The trial that is meant, and what is to be explored of it.
-fn configured(
-    catalogue: &Catalogue,
-    arguments: &CheckArguments,
-) -> Result<(Arc<Trial>, CheckConfig), BadInput> {
+fn configured(catalogue: &Trials, arguments: &CheckArguments) -> Result<(Arc<Trial>, CheckConfig), BadInput> {
     let trial = named(catalogue, &arguments.what, &arguments.promises)?;
     let promises = trial.held_to();
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
@@ -245,14 +243,14 @@ fn configured(
 }
 
 /// A scenario file stands for the recipe in it: its sizes and faults are chaos's, not the model's.
-fn named(catalogue: &Catalogue, what: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
+fn named(catalogue: &Trials, what: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
     #[cfg(feature = "run")]
-    if crate::catalogue::is_file(what) || crate::run::is_program(what) || !promises.is_empty() {
+    if crate::trial_list::is_file(what) || crate::run::is_program(what) || !promises.is_empty() {
         let asked = crate::run::Asked { promises: promises.to_vec(), ..crate::run::Asked::default() };
         return crate::run::Target::asked(catalogue, what, asked).map(|target| target.trial);
     }
     #[cfg(not(feature = "run"))]
-    if crate::catalogue::is_file(what) || !promises.is_empty() {
+    if crate::trial_list::is_file(what) || !promises.is_empty() {
         let able = "reads no scenario files and hosts no programs";
         return Err(BadInput::new(format!("{what}: this build {able}; name the recipe instead")));
     }
@@ -261,10 +259,8 @@ fn named(catalogue: &Catalogue, what: &str, promises: &[String]) -> Result<Arc<T
 
 #[cfg(feature = "run")]
 mod chaos {
-    #[cfg(feature = "live")]
-    use super::arguments::RunArguments;
     use super::arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
-    use super::{Answer, BadInput, Catalogue, Progress, paint, print, show};
+    use super::{Answer, BadInput, Progress, Trials, paint, print, show};
     use crate::compare::CompareArguments;
     use crate::judge::{Contenders, JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
@@ -283,7 +279,7 @@ mod chaos {
     use zk_trials::trial::Trial;
 
     /// Judges trials, and tells where engines and catalogue agree.
-    pub(super) fn judge(catalogue: &Catalogue, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
+    pub(super) fn judge(catalogue: &Trials, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
         if let Some(contenders) = &arguments.herd {
             return herd(catalogue, arguments, contenders);
         }
@@ -303,7 +299,7 @@ mod chaos {
     }
 
     /// Compares recipes.
-    pub(super) fn compare(catalogue: &Catalogue, arguments: &CompareArguments) -> Result<Answer, BadInput> {
+    pub(super) fn compare(catalogue: &Trials, arguments: &CompareArguments) -> Result<Answer, BadInput> {
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let mut progress = Progress::without_answer(arguments.format.progress(), None)?;
         let report = crate::compare::compare(catalogue, arguments, &mut |done| {
@@ -316,7 +312,7 @@ mod chaos {
 
     /// Tells how many clients a release wakes.
     fn herd(
-        catalogue: &Catalogue,
+        catalogue: &Trials,
         arguments: &JudgeArguments,
         contenders: &Contenders,
     ) -> Result<Answer, BadInput> {
@@ -330,7 +326,7 @@ mod chaos {
     }
 
     /// Lets recipes go wrong, and tells what notices.
-    pub(super) fn mutate(catalogue: &Catalogue, arguments: &MutateArguments) -> Result<Answer, BadInput> {
+    pub(super) fn mutate(catalogue: &Trials, arguments: &MutateArguments) -> Result<Answer, BadInput> {
         let mut progress = Progress::without_answer(arguments.format.progress(), None)?;
         let report = crate::mutate::mutate(catalogue, arguments, &mut |name, done| {
             progress.at(done, || name.to_owned(), || format!("{name}: {done} mutations"));
@@ -341,7 +337,7 @@ mod chaos {
     }
 
     /// Plants bugs into the servers, and tells what finds them.
-    pub(super) fn mutants(catalogue: &Catalogue, arguments: &MutantsArguments) -> Result<Answer, BadInput> {
+    pub(super) fn mutants(catalogue: &Trials, arguments: &MutantsArguments) -> Result<Answer, BadInput> {
         let total = arguments.mutants()?.len() as u64;
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let mut progress = Progress::without_answer(arguments.format, Some(total))?;
@@ -354,29 +350,8 @@ mod chaos {
         Ok(report.answer)
     }
 
-    /// Runs a trial once on a live ensemble, and writes its reports.
-    #[cfg(feature = "live")]
-    pub(super) fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answer, BadInput> {
-        run::logs(arguments.log.as_deref())?;
-        arguments.report.as_deref().map(prepare_report_dir).transpose()?;
-        let run = run::LiveRun {
-            connect: servers.into(),
-            clients: arguments.clients.unwrap_or(target.scenario.clients),
-            rounds: arguments.rounds.unwrap_or(target.scenario.rounds),
-            time_limit: arguments.time_limit.unwrap_or(std::time::Duration::from_secs(300)),
-        };
-        let total = u64::from(run.clients) * u64::from(run.rounds);
-        let mut progress = Progress::new(arguments.format, Some(total));
-        let report = run::live(target, &run, &mut |done| {
-            progress.at(done, String::new, || format!("{} of {} rounds", count(done), count(total)));
-        })?;
-        drop(progress);
-        show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
-        Ok(report.answer)
-    }
-
     /// Makes a failing run smaller. The answer is that of the small one: broken.
-    pub(super) fn shrink(catalogue: &Catalogue, arguments: &ShrinkArguments) -> Result<Answer, BadInput> {
+    pub(super) fn shrink(catalogue: &Trials, arguments: &ShrinkArguments) -> Result<Answer, BadInput> {
         let target = arguments.asks.target(catalogue)?;
         let seed = target.seed(arguments.seed)?;
         let promise = arguments.promise.as_deref();
@@ -451,7 +426,7 @@ mod chaos {
     }
 
     /// Runs one seed again.
-    pub(super) fn replay(catalogue: &Catalogue, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
+    pub(super) fn replay(catalogue: &Trials, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
         let target = arguments.asks.target(catalogue)?;
         let log = run::logs(arguments.log.as_deref())?;
         let seed = target.seed(arguments.seed)?;

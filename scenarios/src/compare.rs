@@ -1,9 +1,10 @@
 //! Recipes side by side, for whoever is to choose one.
 
+use crate::BadInput;
 use crate::judge::{Effort, JudgeFormat, MAX_STATES, judge_one, worst};
 use crate::run::{SeedRange, Target, default_jobs, each_of, sweep};
+use crate::trial_list::Trials;
 use crate::typed::whole;
-use crate::{BadInput, Catalogue};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -74,7 +75,7 @@ fn faults() -> [(&'static str, Faults); 4] {
 }
 
 /// What is to be compared, each once, in the order in which it was asked for.
-pub(crate) fn trials(catalogue: &Catalogue, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
+pub(crate) fn trials(catalogue: &Trials, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
     let mut all: Vec<Arc<Trial>> = Vec::new();
     for what in what {
         let found = match what.strip_suffix('/') {
@@ -97,7 +98,7 @@ pub(crate) fn trials(catalogue: &Catalogue, what: &[String]) -> Result<Vec<Arc<T
 
 /// Compares them. `progress` learns how many are done.
 pub(crate) fn compare(
-    catalogue: &Catalogue,
+    catalogue: &Trials,
     arguments: &CompareArguments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<CompareReport, BadInput> {
@@ -118,7 +119,7 @@ pub(crate) fn compare(
     })
 }
 
-fn one(catalogue: &Catalogue, trial: &Arc<Trial>, effort: &Effort) -> Result<ComparedRecipe, BadInput> {
+fn one(catalogue: &Trials, trial: &Arc<Trial>, effort: &Effort) -> Result<ComparedRecipe, BadInput> {
     let judged = judge_one(catalogue, trial, effort)?;
     let suited = Target::resolve(catalogue, trial.about.name, None)?.scenario;
     let costs = costs(trial, &suited);
@@ -261,7 +262,7 @@ mod tests {
 
     #[test]
     fn recipes_state_what_they_cost() {
-        let catalogue = Catalogue::default();
+        let catalogue = Trials::built_in();
         let mut stale = Vec::new();
         for (module, names) in SHOWN {
             let cost = |name: &&'static str| {

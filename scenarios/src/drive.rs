@@ -2,28 +2,28 @@
 //!
 //! | module | what is in it |
 //! |---|---|
+//! | `plan` | what was typed, and what all seeds have in common |
 //! | `seed` | one seed: servers, programs and faults, until it is over |
 //! | `processes` | the programs' processes: started, paused, killed, looked at |
 //! | `faults` | what a seed draws, done to servers and programs |
 //! | `tally` | the report |
 
 mod faults;
+mod plan;
 mod processes;
 mod seed;
 mod tally;
 
 use crate::interrupt::Interrupt;
-use crate::output::{Format, show};
+use crate::output::show;
 use crate::progress::Progress;
-use crate::run::{SeedRange, default_jobs, read_scenario, scenario_file};
-use crate::typed::whole;
+use crate::run::{default_jobs, read_scenario, scenario_file};
 use crate::{Answer, BadInput, observe};
-use clap::Args;
-use seed::SeedRun;
-use std::path::PathBuf;
+pub(crate) use plan::DriveArguments;
+use plan::Plan;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tally::Tally;
+use std::time::Instant;
+use tally::{Tally, Tried};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use zk_reports::{count, prepare_report_dir};
@@ -55,57 +55,6 @@ Exit status:
 Examples:
   zoocheck drive --program 'python -m zoocheck_live lock.py:worker' --promises fair-lock=/lock
   zoocheck drive --program 'java -jar mine.jar' --promises lock=/lock --seeds 100 --jobs 4";
-
-/// What can be typed behind `drive`.
-#[derive(Args, Debug)]
-pub(crate) struct DriveArguments {
-    /// What a shell is to run as each client
-    #[arg(long, value_name = "CMD")]
-    program: String,
-    /// What the program owes: KIND=PATH, such as fair-lock=/lock; repeatable
-    #[arg(long, value_name = "OWED", value_delimiter = ',', required = true)]
-    promises: Vec<String>,
-    /// How many, from 0, or from A to the last before B
-    #[arg(long, value_name = "N|A..B", allow_negative_numbers = true, default_value = "20")]
-    seeds: SeedRange,
-    /// Client processes [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u16))]
-    clients: Option<u16>,
-    /// Rounds for each client [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8))]
-    rounds: Option<u8>,
-    /// Servers [default: the scenario's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=5u8))]
-    servers: Option<u8>,
-    /// Its sizes and faults, instead of the default ones: three servers, 15 s of faults
-    #[arg(long, value_name = "FILE")]
-    scenario: Option<String>,
-    /// Another value for a scenario's key, such as faults.drops=5; repeatable
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// How often a seed in which something was broken is tried again
-    #[arg(long, value_name = "K", default_value = "2", allow_negative_numbers = true, value_parser = whole(0..=1000u32))]
-    again: u32,
-    /// How many seeds at a time [default: one for each core]
-    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=64u16))]
-    jobs: Option<u16>,
-    /// Stop a seed after so long, such as 90s or 5m: undecided
-    #[arg(long, value_name = "TIME", default_value = "3m", value_parser = crate::typed::duration)]
-    time_limit: Duration,
-    /// Write index.html, report.json, junit.xml and summary.md there
-    #[arg(long, value_name = "DIR")]
-    report: Option<PathBuf>,
-    /// How to write the result
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-/// What all seeds have in common.
-struct Plan {
-    arguments: DriveArguments,
-    scenario: Scenario,
-    interrupt: Interrupt,
-}
 
 /// Five clients of three servers: short times, as they pass in earnest.
 fn scenario() -> Scenario {
@@ -157,8 +106,8 @@ impl DriveArguments {
             words.extend(value.into_iter().flat_map(|value| [option.to_owned(), value]));
         }
         words.extend(self.set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
-        let words: Vec<String> = words.iter().map(|word| crate::catalogue::shell_word(word)).collect();
-        format!("{} {}", crate::catalogue::program(), words.join(" "))
+        let words: Vec<String> = words.iter().map(|word| crate::shell::shell_word(word)).collect();
+        format!("{} {}", crate::shell::program(), words.join(" "))
     }
 }
 
@@ -171,13 +120,6 @@ pub(crate) fn drive(arguments: DriveArguments) -> Result<Answer, BadInput> {
     let report = runtime.block_on(all(&plan))?;
     show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
     Ok(report.answer)
-}
-
-/// One seed, and as often again as it is to be tried again.
-struct Tried {
-    seed: u64,
-    first: SeedRun,
-    again: Vec<SeedRun>,
 }
 
 async fn all(plan: &Arc<Plan>) -> Result<zk_reports::DriveReport, BadInput> {

@@ -2,14 +2,15 @@
 
 use crate::bad_input::did_you_mean;
 use crate::output::{paint, print};
-use crate::{Answer, BadInput, Catalogue};
+use crate::trial_list::Trials;
+use crate::{Answer, BadInput};
 use std::fmt::Write;
 use std::sync::Arc;
 use zk_reports::wrapped;
 use zk_trials::trial::{Breaks, Trial};
 
 /// Tells of a defect: who has it, what breaks by it, and how to see it.
-pub(crate) fn explain(catalogue: &Catalogue, number: &str) -> Result<Answer, BadInput> {
+pub(crate) fn explain(catalogue: &Trials, number: &str) -> Result<Answer, BadInput> {
     let known = || catalogue.trials().iter().filter_map(|trial| Some((trial, trial.about.breaks?)));
     let of: Vec<(&Arc<Trial>, Breaks)> =
         known().filter(|(_, breaks)| breaks.defect.eq_ignore_ascii_case(number)).collect();

@@ -1,22 +1,22 @@
 //! Every trial by both engines, against what the catalogue expects of it.
 
+mod arguments;
 mod herd;
 
-pub(crate) use herd::{Contenders, herd};
+pub(crate) use arguments::{Contenders, JudgeArguments, JudgeFormat, MAX_STATES};
+pub(crate) use herd::herd;
 
+use crate::BadInput;
 use crate::check::default_config;
-use crate::output::Format;
 use crate::run::{SeedRange, Target, default_jobs, each_of, sweep};
-use crate::typed::whole;
-use crate::{BadInput, Catalogue};
-use clap::{Args, ValueEnum};
+use crate::trial_list::Trials;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 use zk_model::CheckConfig;
 use zk_reports::{
     Answer, CheckReport, Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial,
-    PromiseResult, Report, SweepReport, Verdict,
+    PromiseResult, SweepReport, Verdict,
 };
 use zk_trials::trial::{FoundBy, Trial};
 
@@ -31,71 +31,8 @@ be caught by the promise and by the engines that the catalogue names.
 Exit 0 if all agree, 1 if something does not, 3 if a search had no end or a
 promise was never put to the test.";
 
-/// Where a search gives up unless somebody says otherwise.
-pub(crate) const MAX_STATES: u64 = 3_000_000;
-
-#[derive(Args, Debug)]
-pub(crate) struct JudgeArguments {
-    /// Recipes and variants; lock stands for lock and all lock/… [default: all]
-    pub(crate) what: Vec<String>,
-    /// How many seeds each is run under
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "200", value_parser = whole(1..=1_000_000u64))]
-    pub(crate) seeds: u64,
-    /// Give up on a model after so many states
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = MAX_STATES, value_parser = whole(1..=1_000_000_000u64))]
-    pub(crate) max_states: u64,
-    /// Run them in this file's scenario instead of the default one
-    #[arg(long, value_name = "FILE")]
-    pub(crate) scenario: Option<String>,
-    /// How many trials at a time [default: one for each core]
-    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
-    pub(crate) jobs: Option<u16>,
-    /// Write index.html, report.json, junit.xml and summary.md there
-    #[arg(long, value_name = "DIR")]
-    pub(crate) report: Option<std::path::PathBuf>,
-    /// Tell promise by promise
-    #[arg(long)]
-    pub(crate) promises: bool,
-    /// Instead: how many clients a release wakes, where so many contend
-    #[arg(long, value_name = "N,…", allow_negative_numbers = true, num_args = 0..=1, require_equals = true, default_missing_value = herd::CONTENDERS, conflicts_with_all = ["seeds", "max_states", "scenario", "report", "promises"])]
-    pub(crate) herd: Option<herd::Contenders>,
-    /// How to write the result
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: JudgeFormat,
-}
-
-/// How judgements are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum JudgeFormat {
-    // Text for people.
-    #[default]
-    Human,
-    // For machines.
-    Json,
-    // A table for a README.
-    Markdown,
-}
-
-impl JudgeFormat {
-    /// A report so.
-    pub(crate) fn of(self, report: &impl Report) -> String {
-        match self {
-            JudgeFormat::Markdown => report.table(),
-            JudgeFormat::Human | JudgeFormat::Json => self.progress().of(report),
-        }
-    }
-
-    /// How progress is told.
-    pub(crate) fn progress(self) -> Format {
-        match self {
-            JudgeFormat::Human => Format::Human,
-            JudgeFormat::Json | JudgeFormat::Markdown => Format::Json,
-        }
-    }
-}
-
 /// What is to be judged.
-pub(crate) fn trials(catalogue: &Catalogue, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
+pub(crate) fn trials(catalogue: &Trials, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
     let named = |trial: &Arc<Trial>, what: &str| {
         let name = trial.about.name;
         name == what || name.strip_prefix(what).is_some_and(|rest| rest.starts_with('/'))
@@ -136,7 +73,7 @@ impl JudgeArguments {
 
 /// Judges them all. `progress` learns how many are done.
 pub(crate) fn judge(
-    catalogue: &Catalogue,
+    catalogue: &Trials,
     what: &[String],
     effort: &Effort,
     progress: &mut dyn FnMut(u64),
@@ -165,7 +102,7 @@ pub(crate) fn worst(answers: impl Iterator<Item = Answer>) -> Answer {
 }
 
 pub(crate) fn judge_one(
-    catalogue: &Catalogue,
+    catalogue: &Trials,
     trial: &Arc<Trial>,
     effort: &Effort,
 ) -> Result<JudgedTrial, BadInput> {

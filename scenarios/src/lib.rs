@@ -93,7 +93,7 @@
 
 // | module | what is in it |
 // |---|---|
-// | `catalogue` | `Catalogue`: the trials, and what can be done with them |
+// | `catalogue` | `Catalogue`: trials, and what can be done with them |
 // | `command` | the command line |
 // | `bad_input` | `BadInput`: what is wrong with a command line, a file or the environment, in one line |
 // | `check` | checks, and the Explorer |
@@ -114,7 +114,9 @@
 // | `observe` | judging what clients of `serve` say they do (features `serve` and `live`) |
 // | `serve` | the server behind real sockets (feature `serve`) |
 // | `conform` | our server compared with a real one, answer by answer (feature `conform`) |
+// | `shell` | the command and its words, as a shell takes them |
 // | `story` | runs as lines, and why a promise was broken |
+// | `trial_list` | the trials of a catalogue, and what is said of them |
 // | `typed` | parsing what is typed into values |
 // | `progress` | how far the work has got, on stderr |
 // | `output` | results, on stdout |
@@ -154,7 +156,9 @@ mod run;
 mod scenario_keys;
 #[cfg(feature = "serve")]
 mod serve;
+mod shell;
 mod story;
+mod trial_list;
 mod typed;
 
 pub use bad_input::BadInput;

@@ -1,8 +1,9 @@
 //! What there is.
 
-use crate::catalogue::assumption;
 use crate::output::{Format, paint, print};
-use crate::{Answer, BadInput, Catalogue};
+use crate::trial_list::Trials;
+use crate::trial_list::assumption;
+use crate::{Answer, BadInput};
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ struct ListedScenario {
 
 /// Names everything, or tells all about one trial.
 pub(crate) fn list(
-    catalogue: &Catalogue,
+    catalogue: &Trials,
     only: Option<&Arc<Trial>>,
     format: Format,
 ) -> Result<Answer, BadInput> {
@@ -79,7 +80,7 @@ fn listed(trial: &Arc<Trial>) -> Listed {
         name: about.name,
         summary: about.summary,
         source: about.source,
-        breaks: crate::catalogue::catalogued(&about),
+        breaks: crate::trial_list::catalogued(&about),
         promises: promises.collect(),
     }
 }
@@ -99,7 +100,7 @@ fn scenarios() -> Vec<ListedScenario> {
         .filter_map(|dir| std::fs::read_dir(dir).ok())
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path().to_str()?.trim_start_matches("./").to_string()))
-        .filter(|file| crate::catalogue::is_file(file))
+        .filter(|file| crate::trial_list::is_file(file))
         .collect();
     files.sort();
     // A file that is no scenario (Cargo.toml is one) is not listed.

@@ -3,10 +3,11 @@
 mod chaos;
 mod models;
 
+use crate::BadInput;
 use crate::output::Format;
 use crate::run::default_jobs;
+use crate::trial_list::Trials;
 use crate::typed::whole;
-use crate::{BadInput, Catalogue};
 use chaos::{Chaos, Tally};
 use clap::Args;
 use models::{explore, models};
@@ -72,7 +73,7 @@ impl MutantsArguments {
 
 /// Plants them all. `progress` learns how many are done.
 pub(crate) fn mutants(
-    catalogue: &Catalogue,
+    catalogue: &Trials,
     arguments: &MutantsArguments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<MutantsReport, BadInput> {

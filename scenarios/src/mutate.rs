@@ -1,13 +1,13 @@
 //! How strong the promises of a recipe are: it goes wrong on purpose, in one way after the other.
 
+mod arguments;
 mod outcomes;
 mod subject;
 
-use crate::judge::JudgeFormat;
+use crate::BadInput;
 use crate::run::{Asked, Target, default_jobs, each_of, is_program};
-use crate::typed::whole;
-use crate::{BadInput, Catalogue};
-use clap::Args;
+use crate::trial_list::Trials;
+pub(crate) use arguments::MutateArguments;
 use outcomes::{Compared, compare};
 use std::sync::Arc;
 use subject::{Came, NO_END, Subject, within};
@@ -34,51 +34,9 @@ the library that would notice it. Where a search is cut short, it is not decided
 Exit 0 if enough are killed of those not equivalent, 1 if too few are, and 3 if
 that hangs on those that are not decided.";
 
-#[derive(Args, Debug)]
-pub(crate) struct MutateArguments {
-    /// Recipes, or programs (lock.py:worker)
-    #[arg(required_unless_present = "all_right")]
-    what: Vec<String>,
-    /// What a program owes: KIND=PATH, such as fair-lock=/lock; repeatable
-    #[arg(long, value_name = "OWED", value_delimiter = ',', conflicts_with = "all_right")]
-    promises: Vec<String>,
-    /// All that are not known to be wrong
-    #[arg(long, conflicts_with = "what")]
-    all_right: bool,
-    /// How many seeds each mutation is run under
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "20", value_parser = whole(1..=1_000_000u64))]
-    seeds: u64,
-    /// Give up on a model after so many states
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "50000", value_parser = whole(4..=100_000_000u64))]
-    max_states: u64,
-    /// How many occasions of each kind go wrong, one at a time
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "6", value_parser = whole(1..=200u8))]
-    occasions: u8,
-    /// How many of a hundred are to be killed of those not equivalent
-    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, default_value = "97", value_parser = whole(0..=100u8))]
-    at_least: u8,
-    /// How many mutations at a time [default: one for each core]
-    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
-    jobs: Option<u16>,
-    /// How to write the result
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: JudgeFormat,
-}
-
-impl MutateArguments {
-    /// These recipes, and so many seeds; smaller models than the command's, for a test.
-    pub(crate) fn of(what: &[&str], seeds: u64) -> MutateArguments {
-        let what = what.iter().map(ToString::to_string).collect();
-        let (max_states, occasions, at_least) = (10_000, 3, 97);
-        let format = JudgeFormat::default();
-        let (all_right, promises, jobs) = (false, Vec::new(), None);
-        MutateArguments { what, promises, all_right, seeds, max_states, occasions, at_least, jobs, format }
-    }
-}
-
 /// Mutates them all. `progress` learns which recipe it is at, and how many of its mutations are done.
 pub(crate) fn mutate(
-    catalogue: &Catalogue,
+    catalogue: &Trials,
     how: &MutateArguments,
     progress: &mut dyn FnMut(&str, u64),
 ) -> Result<MutateReport, BadInput> {
@@ -107,7 +65,7 @@ pub(crate) fn mutate(
 
 /// What is mutated, and the scenario that it is run in. With one server, fewer seeds come to each occasion: it is the recipe
 /// that goes wrong, and not the ensemble.
-fn target(catalogue: &Catalogue, what: &str, how: &MutateArguments) -> Result<Target, BadInput> {
+fn target(catalogue: &Trials, what: &str, how: &MutateArguments) -> Result<Target, BadInput> {
     if !is_program(what) {
         catalogue.find(what)?;
     }
@@ -117,7 +75,7 @@ fn target(catalogue: &Catalogue, what: &str, how: &MutateArguments) -> Result<Ta
 }
 
 fn recipe(
-    catalogue: &Catalogue,
+    catalogue: &Trials,
     target: Target,
     how: &MutateArguments,
     progress: &mut dyn FnMut(u64),

@@ -2,7 +2,8 @@
 //! `examples/own-recipe`, which is a crate of its own and so no part of what cargo packages.
 
 use crate::output::print;
-use crate::{Answer, BadInput, Catalogue};
+use crate::trial_list::Trials;
+use crate::{Answer, BadInput};
 use clap::{Args, ValueEnum};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ impl Kind {
 }
 
 /// Writes the crate, and says what to do with it.
-pub(crate) fn new(catalogue: &Catalogue, arguments: &NewArguments) -> Result<Answer, BadInput> {
+pub(crate) fn new(catalogue: &Trials, arguments: &NewArguments) -> Result<Answer, BadInput> {
     let NewArguments { name, kind, zoocheck } = arguments;
     check_name(catalogue, name)?;
     let sources = sources(zoocheck.as_deref())?;
@@ -108,7 +109,7 @@ fn filled(text: &str, name: &str, kind: Kind, sources: &Path) -> String {
         .replace(&type_name, &camel)
 }
 
-fn check_name(catalogue: &Catalogue, name: &str) -> Result<(), BadInput> {
+fn check_name(catalogue: &Trials, name: &str) -> Result<(), BadInput> {
     let is_word =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
@@ -167,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_name_is_that_of_a_crate_and_not_taken() {
-        let catalogue = Catalogue::default();
+        let catalogue = Trials::built_in();
         for name in ["my-lock", "lock-2b", "a-b"] {
             assert_eq!(check_name(&catalogue, name).err().map(|bad| bad.to_string()), None);
         }

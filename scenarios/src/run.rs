@@ -52,4 +52,4 @@ pub(crate) use shrink::{
 pub(crate) use sweep::{How, SoFar, asked, default_jobs, each_seed, sweep, sweep_with};
 pub(crate) use target::{Asked, Target, suited};
 pub(crate) use threads::{each_of, in_order};
-pub(crate) use timeline::lines;
+pub(crate) use timeline::{event_of, lines};

@@ -1,13 +1,13 @@
 //! A check of a recipe, and what its page has in common with that of an ensemble.
 
-use super::{at_most, broken, end, failed, known};
-use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Limits, Path, Picture};
+use super::parts::{broken, end, failed, known};
+use crate::answers::{bounds, check_answer};
+use crate::check::{CheckReport, CheckedPromise, Judgement, Limits, Path, Picture};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
 use crate::report::Report;
 use crate::suite::{Suite, of_check};
 use crate::verdict::Verdict;
 use crate::words::{count, of, wall};
-use std::fmt::Write;
 
 impl Report for CheckReport {
     fn heading(&self) -> String {
@@ -39,7 +39,7 @@ impl Report for CheckReport {
         page.extend(how_far(self.verdict == Judgement::Undecided && !self.exhaustive));
         let left_out = self.left_out.iter().map(|left_out| format!("explored in one way only: {left_out}"));
         page.extend(left_out.map(|line| Line::new(Mood::Odd, line).wrapped(0).into()));
-        page.push(answer(self.verdict.answer(), last_line(self)));
+        page.push(answer(self.verdict.answer(), check_answer(self)));
         page
     }
 
@@ -88,39 +88,6 @@ pub(super) fn limits(limits: &Limits) -> Option<Block> {
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     (!limits.is_empty()).then(|| below(format!("gives up after: {}", limits.join(", or "))))
-}
-
-/// What there is, and then what there is not.
-fn bounds(b: &Bounds) -> String {
-    let faults = [
-        (b.expiries, "expiry", "expiries"),
-        (b.drops, "drop", "drops"),
-        (b.crashes, "crash", "crashes"),
-        (b.pauses, "pause", "pauses"),
-        (b.restarts, "restart", "restarts"),
-        (b.admin, "admin change", "admin changes"),
-    ];
-    let (most, mut none) = at_most(&faults);
-    let mut text = format!("{} × {}{most}", of(b.clients.into(), "client"), of(b.rounds.into(), "round"));
-    match b.lag {
-        0 => none.push("lag"),
-        lag => {
-            text.push_str(&format!("; views lag by at most {}", of(lag.into(), "transaction")));
-            text.push_str(if b.stale_syncs { "; syncs may not help" } else { "; syncs help" });
-            text.push_str(match b.false_expiries {
-                true => "; live sessions may be reported ended",
-                false => "; sessions are reported ended only if they are",
-            });
-        }
-    }
-    text.push_str(match b.pauses {
-        0 => "; timers fire at any time, those of one process in order",
-        _ => "; timers fire at any time",
-    });
-    if !none.is_empty() {
-        text.push_str(&format!("; no {}", none.join(", ")));
-    }
-    text
 }
 
 /// What became of promises, or of invariants.
@@ -199,84 +166,4 @@ pub(super) fn untested(names: &[&str], exhaustive: bool) -> Option<Block> {
 pub(super) fn how_far(undecided: bool) -> Option<Block> {
     let line = "--max-states, --max-depth and --time-limit say how far a search may go";
     undecided.then(|| Line::from(line).into())
-}
-
-/// How it is told why nothing is said where a promise was not tested.
-const UNTESTED: &str = "never put to the test";
-
-/// The verdict of a search that was not `undecided` for want of tests.
-pub(super) fn judgement(
-    verdict: Judgement,
-    steps: &[String],
-    promise: Option<&str>,
-    ran_out: Option<&str>,
-    whole: &str,
-) -> String {
-    match verdict {
-        Judgement::Holds => format!("holds {whole}"),
-        Judgement::Violated => {
-            format!("violated ({}): {}", of(steps.len() as u64, "step"), promise.unwrap_or("a promise"))
-        }
-        Judgement::Undecided => format!("undecided ({})", ran_out.unwrap_or("cut short")),
-        Judgement::NotDetermined => format!("not determined: {}", ran_out.unwrap_or("the code")),
-    }
-}
-
-/// The verdict, over what it is, and what to ask next.
-pub(crate) fn last_line(report: &CheckReport) -> String {
-    let mut line = verdict_words(report);
-    if report.verdict != Judgement::Violated && report.exhaustive {
-        let _ = write!(line, "; with {}", bounds(&report.bounds));
-        let audit = report.invariants.iter().find(|result| result.name == "honest-checkpoints");
-        if let Some(cut) = audit.and_then(|audit| audit.partly.as_ref()) {
-            let _ = write!(line, "; honest-checkpoints {cut}");
-        }
-        if let Some(partly) = &report.partly {
-            let _ = write!(line, "; {partly}");
-        }
-    }
-    if let Some(next) = &report.next {
-        let _ = write!(line, "; next: {next}");
-    }
-    line
-}
-
-/// The verdict of a check in words: of the promise that was asked about, or of all.
-fn verdict_words(report: &CheckReport) -> String {
-    let whole = format!("(exhaustive, {}, depth {})", of(report.states, "state"), report.depth);
-    let (promise, ran_out) = (report.promise.as_deref(), report.ran_out.as_deref());
-    let answer = judgement(report.verdict, &report.steps, promise, ran_out, &whole);
-    let answer = match report.verdict {
-        Judgement::Violated | Judgement::NotDetermined => return answer,
-        Judgement::Holds if report.left_out.is_some() => {
-            format!("{answer}{}, with all that its host leaves open taken in one way", unless(report))
-        }
-        Judgement::Holds => format!("{answer}{}", unless(report)),
-        Judgement::Undecided if report.exhaustive => {
-            let why = match (report.asked.is_some(), ran_out) {
-                (true, Some(why)) if why.starts_with(UNTESTED) => UNTESTED,
-                (_, why) => why.unwrap_or(UNTESTED),
-            };
-            format!("undecided {whole}: {why}")
-        }
-        Judgement::Undecided => answer,
-    };
-    let Some(asked) = &report.asked else { return answer };
-    let all = report.promises.iter().chain(&report.invariants);
-    let broken: Vec<&str> =
-        all.filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str()).collect();
-    match broken.is_empty() {
-        true => format!("{asked}: {answer}"),
-        false => format!("{asked}: {answer}; broken: {}", broken.join(", ")),
-    }
-}
-
-/// That something was broken as expected.
-fn unless(report: &CheckReport) -> &'static str {
-    let is_asked = |name: &String| report.asked.as_ref().is_none_or(|asked| asked == name);
-    let mut all = report.promises.iter().filter(|result| is_asked(&result.name));
-    match all.any(|result| result.verdict == Verdict::BrokenAsExpected) {
-        true => ", but for what was broken as expected",
-        false => "",
-    }
 }

@@ -189,7 +189,7 @@ fn verdict(promise: &JudgedPromise, is_whole: bool) -> Cell {
 
 /// Whether it is looked at though the recipe does not promise it.
 fn is_measured(promise: &JudgedPromise) -> bool {
-    promise.assumptions.iter().any(|assumption| assumption == super::PROMISED)
+    promise.assumptions.iter().any(|assumption| assumption == super::parts::PROMISED)
 }
 
 /// Under which assumptions promises are kept.

@@ -1,7 +1,7 @@
 //! A check of an ensemble.
 
-use super::at_most;
-use super::check::{explored, how_far, in_a_line, judgement, limits, untested, verdicts, ways};
+use super::check::{explored, how_far, in_a_line, limits, untested, verdicts, ways};
+use crate::answers::{at_most, ensemble_answer};
 use crate::check::Judgement;
 use crate::ensemble::{EnsembleBounds, EnsembleReport, WholeServers};
 use crate::page::{self, Block, Page, below};
@@ -38,20 +38,13 @@ impl Report for EnsembleReport {
         page.extend(explored(self.states, self.transitions, took));
         page.extend(untested(&self.untested().collect::<Vec<_>>(), self.exhaustive));
         page.extend(how_far(self.verdict == Judgement::Undecided));
-        page.push(page::answer(self.verdict.answer(), answer(self)));
+        page.push(page::answer(self.verdict.answer(), ensemble_answer(self)));
         page
     }
 
     fn suite(&self) -> Option<Suite> {
         Some(of_ensemble(self))
     }
-}
-
-/// The answer in words.
-pub(crate) fn answer(report: &EnsembleReport) -> String {
-    let whole = format!("(exhaustive, {}, depth {})", of(report.states, "state"), report.depth);
-    let (promise, ran_out) = (report.promise.as_deref(), report.ran_out.as_deref());
-    judgement(report.verdict, &report.steps, promise, ran_out, &whole)
 }
 
 fn level(name: &str) -> String {

@@ -1,6 +1,6 @@
 //! All orders of a few events.
 
-use super::{broken, end, known, verdict_words, verdicts};
+use super::parts::{broken, end, known, verdict_words, verdicts};
 use crate::exhaust::{BrokenOrder, ExhaustReport};
 use crate::page::{Block, Line, Mood, Page, answer, below};
 use crate::report::Report;

@@ -1,6 +1,6 @@
 //! A run on a live ensemble.
 
-use super::{assumption_note, broken, end, known};
+use super::parts::{assumption_note, broken, end, known};
 use crate::live::{LiveBreak, LivePromise, LiveReport};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
 use crate::report::Report;

@@ -1,6 +1,6 @@
 //! One seed.
 
-use super::{known, verdict_word, verdicts, what, why};
+use super::parts::{known, verdict_word, verdicts, what, why};
 use crate::cause::{Cause, Mark, Moment};
 use crate::page::{Block, Line, Mood, Page, answer, below};
 use crate::replay::{Lines, ReplayReport, Seen};
@@ -134,7 +134,8 @@ fn violation(seen: &Seen) -> Block {
         None => (Mood::Bad, "broken"),
     };
     let title = Line::new(mood, format!("{}:", seen.promise));
-    let assumption_note = seen.expected.iter().map(|it| below(super::failed(std::slice::from_ref(it))));
+    let assumption_note =
+        seen.expected.iter().map(|it| below(super::parts::failed(std::slice::from_ref(it))));
     Block::Card(
         title.then(Mood::Plain, format!(" {how} at {}", seconds(seen.virtual_ns))),
         what(&seen.what).chain(assumption_note).collect(),

@@ -1,13 +1,15 @@
 //! A sweep.
 
-use super::{broken, failed, known, verdict_words, verdicts, what, why};
+use super::parts::{broken, failed, known, verdict_words, verdicts, what, why};
+use crate::answers::sweep_answer;
 use crate::merge::{first_of_shard, shard_of};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below, missed};
 use crate::report::Report;
 use crate::suite::{Suite, of_sweep};
-use crate::sweep::{Failure, Missing, PromiseResult, Regression, SweepReport};
+use crate::sweep::{Missing, Regression, SweepReport};
 use crate::text::{Paint, text};
-use crate::verdict::{Answer, CatalogueNote, Verdict};
+use crate::verdict::{CatalogueNote, Verdict};
+use crate::verdict::{Failure, PromiseResult};
 use crate::words::{count, of, seconds, wall};
 
 /// How many breaks without a picture are listed, of each promise.
@@ -113,7 +115,7 @@ fn tally(results: &[PromiseResult]) -> String {
         let names = results.iter().filter(|result| result.verdict == verdict);
         let names: Vec<&str> = names.map(|result| result.name.as_str()).collect();
         if !names.is_empty() {
-            parts.push(format!("{}: {}", super::verdict_word(verdict), names.join(", ")));
+            parts.push(format!("{}: {}", super::parts::verdict_word(verdict), names.join(", ")));
         }
     }
     parts.join("; ")
@@ -192,7 +194,7 @@ fn closing(page: &mut Page, report: &SweepReport) {
         Line::new(mood, words).wrapped(2).into()
     }));
     page.extend(missing_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
-    page.push(Block::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
+    page.push(Block::Answer(report.answer, Line::new(report.answer, sweep_answer(report)).wrapped(2)));
     page.extend(known(report.catalogue_note()));
     if let Some(CatalogueNote::NotSeen(_)) = report.catalogue_note() {
         page.push(Line::from("the model takes every run within small bounds:").into());
@@ -298,32 +300,4 @@ fn missing(report: &SweepReport) -> Vec<String> {
         }
     };
     missing.chunk_by(|one, next| is_next(one, next)).map(told).collect()
-}
-
-/// The answer of a sweep in words.
-pub(crate) fn answer(report: &SweepReport) -> String {
-    let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
-    let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
-    match report.answer {
-        Answer::Held => {
-            let is_expected = report.all().any(|result| result.verdict == Verdict::BrokenAsExpected);
-            let but = if is_expected { ", but for what was broken as expected" } else { "" };
-            format!("every promise held{but}")
-        }
-        Answer::Broken => {
-            let again = report.regressions.iter();
-            let again =
-                again.filter_map(|case| Some(format!("{} in {}", case.broken.as_ref()?.promise, case.file)));
-            let all: Vec<String> = again.chain(report.broken().map(String::from)).collect();
-            format!("BROKEN: {}", all.join(", "))
-        }
-        Answer::Undecided if !untested.is_empty() => {
-            format!("undecided: never put to the test: {}", untested.join(", "))
-        }
-        Answer::Undecided if report.regressions.iter().any(|case| case.replay_error.is_some()) => {
-            "undecided: a past failure cannot be tried any more".into()
-        }
-        Answer::Undecided if !report.is_complete() => "undecided: not all seeds were run".into(),
-        Answer::Undecided => "undecided: not covered".into(),
-    }
 }

@@ -1,6 +1,6 @@
 //! What to ask of a model once it holds: a little more of what has broken most recipes.
 
-use crate::catalogue::shell_word;
+use crate::shell::shell_word;
 use zk_model::{CheckConfig, Engine};
 use zk_trials::trial::{About, Bounds};
 

@@ -1,14 +1,14 @@
 //! What can be typed.
 
 use crate::BadInput;
-#[cfg(feature = "run")]
-use crate::Catalogue;
 use crate::bad_input::did_you_mean;
 use crate::check::{MOST_GIGABYTES, MOST_STATES_OF_STATERIGHT, gigabytes};
 use crate::ensemble::EnsembleArguments;
 use crate::output::Format;
 #[cfg(feature = "run")]
 use crate::run::{Asked, DatedSeeds, SeedRange, Shard, Target};
+#[cfg(feature = "run")]
+use crate::trial_list::Trials;
 #[cfg(feature = "live")]
 use crate::typed::servers;
 use crate::typed::{address, duration, whole};
@@ -201,7 +201,7 @@ pub(super) struct Asks {
 #[cfg(feature = "run")]
 impl Asks {
     /// The recipe or program, and its scenario.
-    pub(super) fn target(&self, catalogue: &Catalogue) -> Result<Target, BadInput> {
+    pub(super) fn target(&self, catalogue: &Trials) -> Result<Target, BadInput> {
         let asked =
             Asked { file: self.scenario.clone(), set: self.set.clone(), promises: self.promises.clone() };
         Target::asked(catalogue, &self.what, asked)

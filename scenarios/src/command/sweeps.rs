@@ -1,11 +1,12 @@
 //! Sweeps, and the reports that they leave.
 
 use super::arguments::{ReportArguments, RunArguments};
-use super::{Answer, BadInput, Catalogue, paint, print};
 use crate::interrupt::Interrupt;
-use crate::output::Format;
+use crate::output::{self, Format, paint, print};
 use crate::progress::Progress;
 use crate::run::{self, How, Pace, Saving, SeedRange, Target};
+use crate::trial_list::Trials;
+use crate::{Answer, BadInput};
 use std::io::Write;
 use std::ops::ControlFlow;
 use zk_reports::{
@@ -18,11 +19,11 @@ const SEEDS: u64 = 100;
 const SEEDS_UNTIL_COVERED: u64 = 100_000;
 
 /// Runs a sweep and writes its reports.
-pub(super) fn run(catalogue: &Catalogue, arguments: &RunArguments) -> Result<Answer, BadInput> {
+pub(super) fn run(catalogue: &Trials, arguments: &RunArguments) -> Result<Answer, BadInput> {
     let target = arguments.asks.target(catalogue)?.of_seeds()?;
     #[cfg(feature = "live")]
     if let Some(servers) = &arguments.connect {
-        return super::chaos::live(&target, arguments, servers);
+        return live(&target, arguments, servers);
     }
     let seeds = seeds(arguments)?;
     // Told with the first share, once.
@@ -168,4 +169,25 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Answer, BadInput> {
         crate::github::tell(&report)?;
     }
     Ok(report.outcome())
+}
+
+/// Runs a trial once on a live ensemble, and writes its reports.
+#[cfg(feature = "live")]
+fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answer, BadInput> {
+    run::logs(arguments.log.as_deref())?;
+    arguments.report.as_deref().map(zk_reports::prepare_report_dir).transpose()?;
+    let run = run::LiveRun {
+        connect: servers.into(),
+        clients: arguments.clients.unwrap_or(target.scenario.clients),
+        rounds: arguments.rounds.unwrap_or(target.scenario.rounds),
+        time_limit: arguments.time_limit.unwrap_or(std::time::Duration::from_secs(300)),
+    };
+    let total = u64::from(run.clients) * u64::from(run.rounds);
+    let mut progress = Progress::new(arguments.format, Some(total));
+    let report = run::live(target, &run, &mut |done| {
+        progress.at(done, String::new, || format!("{} of {} rounds", count(done), count(total)));
+    })?;
+    drop(progress);
+    output::show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
+    Ok(report.answer)
 }

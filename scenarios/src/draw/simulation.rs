@@ -1,7 +1,7 @@
 //! A run of the simulator as a diagram.
 
 use super::Drawing;
-use crate::run::lines;
+use crate::run::{event_of, lines};
 use crate::story::words::{answered, asked};
 use crate::story::{Line, Told};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use zk_proto::zab::message::Packet;
 use zk_reports::{Arrow, ArrowKind, BarKind, Cause, Diagram, Mark, Point, PointKind, Unit};
 use zk_simulator::timeline::{Moment, Place, TimelineEvent};
 use zk_simulator::{Carried, Crossing, Fault, Run, Scenario};
-use zk_trials::event::{Event, GroundTruth};
+use zk_trials::event::GroundTruth;
 
 /// Draws a run that was traced, up to `until`, with why it was broken, and the moment from which on that was not avoided
 /// any more.
@@ -282,15 +282,4 @@ fn to_peer(message: &ToPeer) -> Option<&'static str> {
         ToPeer::Answer(Answer::Asks { .. }) => "do you follow?",
         ToPeer::Answer(Answer::Attached { .. } | Answer::Synced { .. }) => "answers",
     })
-}
-
-/// What promises are told of a moment.
-pub(crate) fn event_of(moment: &Moment) -> Option<Event> {
-    match (&moment.what, moment.place) {
-        (TimelineEvent::Is(truth), _) => Some(Event::Is(truth.clone())),
-        (TimelineEvent::Observed(what), Place::Client(actor)) => {
-            Some(Event::Observed { actor, what: what.clone() })
-        }
-        _ => None,
-    }
 }

@@ -1,6 +1,6 @@
 //! The programs' processes.
 
-use super::Plan;
+use super::plan::Plan;
 use crate::BadInput;
 use crate::observe::Judge;
 use rustix::process::{Pid, Signal, kill_process_group};

@@ -1,9 +1,10 @@
 //! One seed: servers, programs and faults, until it is over.
 
 use super::faults::{Struck, strike};
+use super::plan::Plan;
 use super::processes::ClientProcesses;
-use super::{Plan, observe};
 use crate::BadInput;
+use crate::observe;
 use crate::observe::{Found, Judge};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

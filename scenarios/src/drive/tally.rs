@@ -1,6 +1,7 @@
 //! The report of all seeds.
 
-use super::{Plan, Tried};
+use super::plan::Plan;
+use super::seed::SeedRun;
 use crate::Answer;
 use std::time::Duration;
 use zk_reports::{
@@ -8,6 +9,13 @@ use zk_reports::{
     Verdict,
 };
 use zk_serve::Finding;
+
+/// One seed, and as often again as it is to be tried again.
+pub(super) struct Tried {
+    pub(super) seed: u64,
+    pub(super) first: SeedRun,
+    pub(super) again: Vec<SeedRun>,
+}
 
 /// What came of the seeds so far.
 #[derive(Default)]

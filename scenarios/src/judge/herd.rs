@@ -1,41 +1,22 @@
 //! How many clients a release wakes, by how many contend.
 
-use super::JudgeArguments;
+use super::arguments::{Contenders, JudgeArguments};
+use crate::BadInput;
 use crate::run::{Target, default_jobs, each_of};
-use crate::{BadInput, Catalogue};
+use crate::trial_list::Trials;
 use std::time::Instant;
 use zk_reports::{Answer, HERD_SCHEMA, HerdReport, HerdRun, HerdTrial};
-use zk_simulator::{MOST_CLIENTS, RunOptions, Scenario, run};
+use zk_simulator::{RunOptions, Scenario, run};
 
-/// What is asked for with no numbers.
-pub(crate) const CONTENDERS: &str = "1,2,5,10,20,50,100,200,500,1000";
 /// The recipes that are to wake one client at most, each beside a published one that wakes all.
 const TRIALS: [&str; 4] = ["lock", "lock/simple", "election", "election/smallest-watched"];
 const SEED: u64 = 1;
 /// Who holds works for so long: longer than all take to ask.
 const WORK_MS: u32 = 500;
 
-/// Numbers of contenders, in ascending order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Contenders(Vec<u16>);
-
-impl std::str::FromStr for Contenders {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Contenders, String> {
-        let number = |word: &str| word.parse().ok().filter(|n| (1..=MOST_CLIENTS).contains(n));
-        let numbers: Option<Vec<u16>> = text.split(',').map(number).collect();
-        let mut numbers =
-            numbers.ok_or_else(|| format!("expected numbers from 1 to {MOST_CLIENTS}, such as 1,10,100"))?;
-        numbers.sort_unstable();
-        numbers.dedup();
-        Ok(Contenders(numbers))
-    }
-}
-
 /// Runs each trial with so many contenders. `progress` learns how many runs are done, and of how many.
 pub(crate) fn herd(
-    catalogue: &Catalogue,
+    catalogue: &Trials,
     arguments: &JudgeArguments,
     Contenders(contenders): &Contenders,
     progress: &mut dyn FnMut(u64, u64),
@@ -111,6 +92,7 @@ fn run_of(target: &Target) -> HerdRun {
 
 #[cfg(test)]
 mod tests {
+    use super::super::arguments::CONTENDERS;
     use super::*;
 
     #[test]

@@ -1,7 +1,8 @@
 //! The seeds that every bug is given.
 
+use crate::BadInput;
 use crate::run::{SeedRange, Target, each_seed, requests};
-use crate::{BadInput, Catalogue};
+use crate::trial_list::Trials;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +28,7 @@ pub(super) struct Chaos {
 }
 
 impl Chaos {
-    pub(super) fn new(catalogue: &Catalogue, seeds: u64, jobs: usize) -> Result<Chaos, BadInput> {
+    pub(super) fn new(catalogue: &Trials, seeds: u64, jobs: usize) -> Result<Chaos, BadInput> {
         let scenario: Scenario = toml::from_str(SCENARIO).expect("the suite's files are scenarios");
         let Target { trial, scenario, .. } = Target::of_scenario(catalogue, &scenario)?;
         Ok(Chaos { scenario, trials: [trial, Arc::new(requests())], seeds, jobs })

@@ -1,9 +1,9 @@
 //! The recipe that is mutated, as it is: what it keeps, where it can go wrong, and by what it is tried.
 
-use super::MutateArguments;
-use crate::Catalogue;
+use super::arguments::MutateArguments;
 use crate::check::default_config;
 use crate::run::Target;
+use crate::trial_list::Trials;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_model::{Check, CheckConfig, Verdict};
@@ -56,7 +56,7 @@ pub(super) enum Came {
 }
 
 impl Subject {
-    pub(super) fn of(catalogue: &Catalogue, target: Target, how: &MutateArguments) -> Subject {
+    pub(super) fn of(catalogue: &Trials, target: Target, how: &MutateArguments) -> Subject {
         let Target { trial, scenario, .. } = target;
         let config = default_config(&trial.about);
         let own = CheckConfig { max_states: Some(how.max_states), max_memory: None, ..config };
@@ -77,7 +77,7 @@ impl Subject {
     }
 
     /// Runs it as it is, and notes what there is.
-    fn look_at(&mut self, catalogue: &Catalogue) {
+    fn look_at(&mut self, catalogue: &Trials) {
         let mut seeds = self.by_seeds(&self.trial, false);
         // Its occasions, those that come with faults only too. What is put to the test so far out is not to be missed of a
         // mutated recipe, which is not looked at so far.
@@ -119,7 +119,7 @@ impl Subject {
     }
 
     /// Held to what of the library is put to the test by the recipe itself, and holds.
-    fn of_library(&self, catalogue: &Catalogue, own: &[&'static str]) -> Mutated {
+    fn of_library(&self, catalogue: &Trials, own: &[&'static str]) -> Mutated {
         let all = library(catalogue, &self.trial.trial);
         let held_to = |names: BTreeSet<&'static str>| {
             let all = all.clone();
@@ -302,7 +302,7 @@ fn smaller(own: Bounds) -> Vec<Vec<Bounds>> {
 
 /// What the library has that a trial can be held to: what is promised of locks, made for its first path, and what other
 /// trials promise that begin with the same znodes.
-fn library(catalogue: &Catalogue, trial: &Trial) -> Promises {
+fn library(catalogue: &Trials, trial: &Trial) -> Promises {
     let setup = &trial.setup;
     let alike = catalogue.trials().iter().filter(|other| other.setup == *setup);
     let alike: Vec<Arc<Trial>> = alike.cloned().collect();

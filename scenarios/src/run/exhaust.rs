@@ -4,7 +4,7 @@ use super::Target;
 use super::tally::Tally;
 use super::threads::each_of;
 use crate::BadInput;
-use crate::catalogue::catalogued;
+use crate::trial_list::catalogued;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_reports::{Answer, BrokenOrder, EXHAUST_SCHEMA, ExhaustReport, seconds};

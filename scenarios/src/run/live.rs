@@ -46,32 +46,21 @@
 mod actor;
 mod context;
 mod lives;
+mod plan;
 mod rest;
 mod znode_setup;
 
 use super::Target;
 use crate::BadInput;
-use crate::catalogue::catalogued;
+use crate::trial_list::catalogued;
 use context::LiveContext;
+pub(crate) use plan::LiveRun;
 #[cfg(feature = "serve")]
-pub(crate) use context::{chance, share};
+pub(crate) use plan::{chance, share};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use zk_reports::{LIVE_SCHEMA, LiveReport};
 use znode_setup::ZnodeSetup;
-
-/// A run on a live ensemble.
-#[derive(Clone, Debug)]
-pub(crate) struct LiveRun {
-    /// `HOST:PORT[,HOST:PORT…]`.
-    pub(crate) connect: String,
-    /// Client processes.
-    pub(crate) clients: u16,
-    /// How often each does what it does.
-    pub(crate) rounds: u8,
-    /// The run is stopped after so long.
-    pub(crate) time_limit: Duration,
-}
 
 /// How long an ensemble may take to open the first session.
 const PATIENCE: Duration = Duration::from_secs(10);

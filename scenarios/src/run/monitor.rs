@@ -1,7 +1,7 @@
 //! The monitor: every event in one order, and what the promises find in them.
 
-use crate::catalogue::assumption;
 use crate::run::timeline::sentences;
+use crate::trial_list::assumption;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;

@@ -144,13 +144,13 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Catalogue;
     use crate::run::Asked;
+    use crate::trial_list::Trials;
 
     fn target(what: &str) -> Target {
         let set = vec!["servers=1".into(), "observers=0".into()];
         let asked = Asked { set, ..Asked::default() };
-        Target::asked(&Catalogue::default(), what, asked).expect("it is there")
+        Target::asked(&Trials::built_in(), what, asked).expect("it is there")
     }
 
     fn found(target: &Target, seed: u64, promise: &str, many: u32, jobs: usize) -> NoReturn {

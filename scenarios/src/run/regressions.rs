@@ -5,8 +5,9 @@ use super::program::is_program;
 use super::replay::why;
 use super::tally::failure;
 use super::{Target, read_scenario};
-use crate::catalogue::is_file;
-use crate::{BadInput, Catalogue};
+use crate::BadInput;
+use crate::trial_list::Trials;
+use crate::trial_list::is_file;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ pub(crate) fn no_case(file: &Path) {
 
 /// Reads the cases of a target's recipe, in the order of their names. Those of recipes that nobody knows are named on
 /// stderr: they are never tried.
-pub(crate) fn cases(catalogue: &Catalogue, target: &Target) -> Result<Vec<Target>, BadInput> {
+pub(crate) fn cases(catalogue: &Trials, target: &Target) -> Result<Vec<Target>, BadInput> {
     let dir = dir(target);
     let shown = dir.display();
     let bad = |error| BadInput::new(format!("{shown}: cannot read the directory of cases: {error}"));

@@ -5,8 +5,8 @@ use super::tally::Tally;
 use super::timeline::{moment_of, told};
 use super::{Target, caught};
 use crate::bad_input::did_you_mean;
-use crate::catalogue::{assumption, catalogued};
 use crate::story::Line;
+use crate::trial_list::{assumption, catalogued};
 use crate::{BadInput, draw, story};
 use zk_reports::{
     Answer, Cause, Diagram, Mark, NoReturn, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport, seconds,
@@ -211,13 +211,13 @@ fn facts(target: &Target, run: &Run, promise: Option<&str>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Catalogue;
+    use crate::trial_list::Trials;
     use std::collections::BTreeMap;
     use zk_reports::Verdict;
 
     #[test]
     fn a_replay_in_which_only_an_invariant_broke_is_broken() {
-        let catalogue = Catalogue::default();
+        let catalogue = Trials::built_in();
         let target =
             Target::resolve(&catalogue, catalogue.trials()[0].about.name, None).expect("it is there");
         let names = target.trial.owed().into_iter().map(|promise| (promise.name(), 1));

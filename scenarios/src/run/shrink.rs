@@ -5,7 +5,8 @@ use super::build::build;
 use super::scenario_file;
 use super::target::plural_of;
 use crate::BadInput;
-use crate::catalogue::{is_file, shell_word};
+use crate::shell::shell_word;
+use crate::trial_list::is_file;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -513,7 +514,7 @@ mod tests {
 
     #[test]
     fn of_what_is_left_no_fault_can_be_left_out() {
-        let catalogue = crate::Catalogue::default();
+        let catalogue = crate::trial_list::Trials::built_in();
         let effort = Effort { tries: 20_000, time_limit: Duration::from_secs(3600), stop: Arc::default() };
         let mut faults_left = 0;
         for (variant, seed) in [("lock/no-recheck", 0), ("barrier/no-recheck", 5), ("queue/lost-delete", 0)] {

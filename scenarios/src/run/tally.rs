@@ -2,7 +2,7 @@
 
 use super::Target;
 use super::build::build;
-use crate::catalogue::{assumption, catalogued};
+use crate::trial_list::{assumption, catalogued};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_reports::{
     Confidence, Failure, HerdPoint, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Verdict,

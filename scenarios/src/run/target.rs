@@ -1,8 +1,10 @@
 //! What is to be run.
 
 use super::program::{is_program, no_program, program, says_itself};
-use crate::catalogue::{is_file, shell_word};
-use crate::{BadInput, Catalogue};
+use crate::BadInput;
+use crate::shell::shell_word;
+use crate::trial_list::Trials;
+use crate::trial_list::is_file;
 use std::sync::Arc;
 use zk_simulator::{Scenario, SyncRule};
 use zk_trials::trial::Trial;
@@ -30,12 +32,12 @@ pub(crate) struct Asked {
 
 impl Target {
     /// From WHAT, and the file whose scenario a recipe is run in.
-    pub(crate) fn resolve(catalogue: &Catalogue, what: &str, file: Option<&str>) -> Result<Target, BadInput> {
+    pub(crate) fn resolve(catalogue: &Trials, what: &str, file: Option<&str>) -> Result<Target, BadInput> {
         Target::asked(catalogue, what, Asked { file: file.map(String::from), ..Asked::default() })
     }
 
     /// From a command line.
-    pub(crate) fn asked(catalogue: &Catalogue, what: &str, asked: Asked) -> Result<Target, BadInput> {
+    pub(crate) fn asked(catalogue: &Trials, what: &str, asked: Asked) -> Result<Target, BadInput> {
         let find = |name: &str| find(catalogue, name, &asked.promises);
         let in_file = |error| BadInput::new(format!("{what}: recipe: {error}"));
         let (mut trial, mut scenario) = match (is_file(what), &asked.file) {
@@ -66,7 +68,7 @@ impl Target {
     }
 
     /// From a scenario that somebody made.
-    pub(crate) fn of_scenario(catalogue: &Catalogue, scenario: &Scenario) -> Result<Target, BadInput> {
+    pub(crate) fn of_scenario(catalogue: &Trials, scenario: &Scenario) -> Result<Target, BadInput> {
         scenario.validate().map_err(BadInput::new)?;
         let trial = find(catalogue, &scenario.recipe, &[])?;
         let what = scenario.recipe.clone();
@@ -113,7 +115,7 @@ impl Target {
 
     /// What shows a seed again, and how it broke that promise.
     pub(crate) fn replay_command(&self, seed: u64, promise: Option<&str>) -> String {
-        let words = self.words(&crate::catalogue::program(), "replay", seed);
+        let words = self.words(&crate::shell::program(), "replay", seed);
         match (&self.asked, promise) {
             (Some(_), Some(promise)) => format!("{words} --promise {}", shell_word(promise)),
             (None, _) | (_, None) => words,
@@ -213,7 +215,7 @@ pub(super) fn plural_of(n: usize, one: &str) -> String {
 }
 
 /// A trial, or what watches servers alone: that is no recipe, and promises nothing.
-fn find(catalogue: &Catalogue, name: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
+fn find(catalogue: &Trials, name: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
     if is_program(name) {
         return program(name, promises);
     }
@@ -254,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_replay_command_has_everything_that_makes_the_run() {
-        let catalogue = Catalogue::default();
+        let catalogue = Trials::built_in();
         let name = catalogue.trials()[0].about.name;
         let set = vec!["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
         let command = Target::asked(&catalogue, name, Asked { set, ..Asked::default() })

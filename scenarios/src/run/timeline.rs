@@ -4,7 +4,6 @@ mod calls;
 mod faults;
 
 use crate::draw::paths_of;
-use crate::draw::simulation::event_of;
 use crate::story::{Deed, Line, Told};
 use calls::{Calls, calls};
 use std::collections::BTreeMap;
@@ -276,6 +275,17 @@ fn change(kind: EventType, path: &str) -> String {
         EventType::NodeDeleted => format!("the deletion of {path}"),
         EventType::NodeDataChanged => format!("new data of {path}"),
         EventType::NodeChildrenChanged => format!("a change among the children of {path}"),
+    }
+}
+
+/// What promises are told of a moment.
+pub(crate) fn event_of(moment: &Happened) -> Option<Event> {
+    match (&moment.what, moment.place) {
+        (TimelineEvent::Is(truth), _) => Some(Event::Is(truth.clone())),
+        (TimelineEvent::Observed(what), Place::Client(actor)) => {
+            Some(Event::Observed { actor, what: what.clone() })
+        }
+        _ => None,
     }
 }
 

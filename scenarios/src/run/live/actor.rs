@@ -1,6 +1,7 @@
 //! A life's session and its probe, as the trial's code sees them.
 
-use super::context::{LiveContext, chance, share};
+use super::context::LiveContext;
+use super::plan::{chance, share};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;

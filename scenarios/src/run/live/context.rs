@@ -3,7 +3,6 @@
 use super::znode_setup::ZnodeSetup;
 use crate::run::monitor::{At, Monitor};
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -192,16 +191,4 @@ async fn listen(context: Arc<LiveContext>, actor: ActorId, client: LiveClient) {
         }
         change.await;
     }
-}
-
-/// A number that nobody can know before. Runs on a live ensemble cannot be had again anyway.
-pub(crate) fn chance() -> u64 {
-    // The standard library's keys come from the system, and differ from call to call.
-    RandomState::new().hash_one(0)
-}
-
-/// Mostly little of `most`, at times nearly all.
-pub(crate) fn share(most: Duration) -> Duration {
-    let part = (chance() % 65_536) as f64 / 65_536.0;
-    most.mul_f64(part * part * part)
 }

@@ -1,8 +1,8 @@
 //! Client processes and the lives they have.
 
-use super::LiveRun;
 use super::actor::{LiveProbe, LiveZk, Tasks};
-use super::context::{LiveContext, share};
+use super::context::LiveContext;
+use super::plan::{LiveRun, share};
 use crate::run::message;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};

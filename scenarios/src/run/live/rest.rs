@@ -1,8 +1,8 @@
 //! When a run on a live ensemble is over, and what is left then.
 
-use super::LiveRun;
 use super::context::LiveContext;
 use super::lives::process;
+use super::plan::LiveRun;
 use super::znode_setup::ZnodeSetup;
 use std::collections::BTreeSet;
 use std::pin::pin;

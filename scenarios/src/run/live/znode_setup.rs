@@ -1,6 +1,6 @@
 //! The trial's znodes on a live ensemble: made, looked at, and removed.
 
-use super::context::chance;
+use super::plan::chance;
 use crate::BadInput;
 use std::time::{Duration, Instant};
 use zk_api::{CreateMode, Data, Error, ErrorCode, Outcome, SessionId, Text, ZPath, ZooKeeper};

@@ -1,7 +1,7 @@
 //! Sweeps over runs that are made up, so that every verdict can be had.
 
 use super::*;
-use crate::Catalogue;
+use crate::trial_list::Trials;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zk_reports::{Answer, Verdict};
@@ -9,7 +9,7 @@ use zk_simulator::RunViolation;
 use zk_trials::promise::Assumption;
 
 fn target() -> Target {
-    let catalogue = Catalogue::default();
+    let catalogue = Trials::built_in();
     Target::resolve(&catalogue, catalogue.trials()[0].about.name, None).expect("it is there")
 }
 

@@ -1,0 +1,29 @@
+//! What is run on a live ensemble, and what is left to chance.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+/// A run on a live ensemble.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveRun {
+    /// `HOST:PORT[,HOST:PORT…]`.
+    pub(crate) connect: String,
+    /// Client processes.
+    pub(crate) clients: u16,
+    /// How often each does what it does.
+    pub(crate) rounds: u8,
+    /// The run is stopped after so long.
+    pub(crate) time_limit: Duration,
+}
+
+/// A number that nobody can know before. Runs on a live ensemble cannot be had again anyway.
+pub(crate) fn chance() -> u64 {
+    // The standard library's keys come from the system, and differ from call to call.
+    RandomState::new().hash_one(0)
+}
+
+/// Mostly little of `most`, at times nearly all.
+pub(crate) fn share(most: Duration) -> Duration {
+    let part = (chance() % 65_536) as f64 / 65_536.0;
+    most.mul_f64(part * part * part)
+}
