@@ -3,12 +3,12 @@
 use crate::choices::Stream;
 use crate::crossing::{Carried, Way};
 use crate::executor::{Caught, quietly};
+use crate::fault::{Loss, RequestKind, When};
 use crate::hosted::Client;
 use crate::network::Arrival;
 use crate::process::{Armed, Process};
-use crate::schedule::{Loss, RequestKind, When};
 use crate::simulation::{MS, Phase, SimEvent, Simulation};
-use crate::trace::{Place, What};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{Error, KeeperState, Pending, Request, Response};
 use zk_invariants::Invariant;

@@ -4,7 +4,7 @@ use crate::choices::Stream;
 use crate::crossing::{Carried, Way};
 use crate::network::Arrival;
 use crate::simulation::{MS, Phase, SimEvent, Simulation, share};
-use crate::trace::{Place, What};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::Zxid;
 use zk_proto::message::ToPeer;

@@ -6,7 +6,7 @@
 use crate::choices::Stream;
 use crate::mailbox::Ask;
 use crate::simulation::{SimEvent, Simulation};
-use crate::trace::{Place, What};
+use crate::trace_event::{Place, What};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zk_api::{KeeperState, Pending, SessionId, Zxid};

@@ -68,12 +68,16 @@
 //
 // | module | what is in it |
 // |---|---|
-// | `limits` | what the faults of one run may be |
+// | `fault` | the faults of one run as data |
+// | `limits` | what the values of a scenario and the faults of one run may be |
+// | `options`, `result` | what a run is asked for, and what it gave |
+// | `follow` | how a script is followed |
 // | `views` | what such a script holds back where its views lag |
 // | `cases` | the interesting cases, and which of them a scenario can reach |
 // | `choices` | the one stream of choices |
 // | `recorded` | `Recorded`: choices as a scenario file holds them |
 // | `simulation` | the loop |
+// | `next_event` | which event comes next, where an order is given; events in words |
 // | `queue`, `clock`, `network` | what the loop owns, beside the cluster: small, and ignorant of each other |
 // | `disk_faults` | disks that rot, fail and fill up, and which violations are expected then |
 // | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
@@ -88,7 +92,7 @@
 // | `rest` | when a run is over, and what is left then |
 // | `knowledge` | what is known outside every server: the ground truth that promises are judged by |
 // | `judge` | shows the promises what happens |
-// | `trace`, `bytes` | what happened as a digest, and as lines of text |
+// | `trace`, `trace_event`, `bytes` | what happened as a digest, and as lines of text |
 // | `herd` | `Herd`: how many clients a change wakes, by how many are waiting |
 // | `visible` | what clients see, recorded to be judged by others |
 // | `watch` | how the invariants are shown what happens |
@@ -110,6 +114,8 @@ pub mod crossing;
 mod disk_faults;
 mod ensemble;
 mod executor;
+mod fault;
+mod follow;
 mod herd;
 mod hosted;
 mod judge;
@@ -119,12 +125,15 @@ mod lives;
 mod mailbox;
 mod nemesis;
 mod network;
+mod next_event;
+mod options;
 pub mod order;
 mod other_time;
 mod process;
 mod queue;
 mod recorded;
 mod rest;
+mod result;
 pub mod run;
 pub mod scenario;
 pub mod schedule;
@@ -134,16 +143,17 @@ mod simulation;
 mod tasks;
 pub mod timeline;
 mod trace;
+mod trace_event;
 mod views;
 mod visible;
 mod watch;
 
 pub use cases::cases;
 pub use crossing::{Carried, Crossing};
-pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use herd::Herd;
 pub use hosted::Foul;
 pub use mailbox::{GuidOrder, guid};
+pub use options::{CRASH_WAYS, DiskCrash};
 pub use other_time::in_other_time;
 pub use recorded::Recorded;
 pub use run::{Redraw, Run, RunOptions, RunViolation, run, run_schedule};

@@ -2,10 +2,10 @@
 
 use crate::choices::Stream;
 use crate::executor::{Caught, TaskId};
+use crate::fault::When;
 use crate::hosted::Client;
 use crate::mailbox::{Ask, Mailbox};
 use crate::process::Process;
-use crate::schedule::When;
 use crate::simulation::{MS, Phase, SimEvent, Simulation, share};
 use std::sync::Arc;
 use std::task::Poll;

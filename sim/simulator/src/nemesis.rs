@@ -2,12 +2,12 @@
 
 use crate::administrator::Meddling;
 use crate::clock::Clock;
+use crate::fault::{Fault, Node, RequestKind, When};
 use crate::hosted::Client;
 use crate::process::Armed;
-use crate::schedule::{Fault, Node, RequestKind, When};
 use crate::server_host::ServerHost;
 use crate::simulation::{MS, Phase, SimEvent, Simulation};
-use crate::trace::{Place, What};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::{ConnectRequest, ToServer};

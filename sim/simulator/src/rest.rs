@@ -1,7 +1,7 @@
 //! The end of a run: when nothing moves any more, and what is left then.
 
 use crate::simulation::{MS, Phase, SimEvent, Simulation};
-use crate::trace::{Place, What};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{KeeperState, SessionId};
 use zk_invariants::Invariant;

@@ -8,7 +8,7 @@ use crate::knowledge::Woken;
 use crate::network::Arrival;
 use crate::scenario::{Scenario, SyncRule};
 use crate::simulation::{MS, Phase, SimEvent, Simulation};
-use crate::trace::{Place, What};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;

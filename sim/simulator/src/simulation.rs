@@ -2,21 +2,23 @@
 
 use crate::choices::{Choices, Stream};
 use crate::executor::{Executor, TaskId};
+use crate::fault::Schedule;
 use crate::herd::{Waiting, gets_ahead};
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
 use crate::mailbox::GuidOrder;
 use crate::network::{Direction, Network};
+use crate::options::RunOptions;
 use crate::process::{Armed, Process};
 use crate::queue::Queue;
-use crate::run::{Run, RunOptions};
+use crate::result::Run;
 use crate::scenario::Scenario;
-use crate::schedule::Schedule;
 use crate::script::Script;
 use crate::server_host::Machine;
 use crate::tasks::ScriptTasks;
 pub use crate::tasks::share;
-use crate::trace::{Place, Trace, What};
+use crate::trace::Trace;
+use crate::trace_event::{Place, What};
 use crate::views::Views;
 use crate::watch::watch;
 use madsim::time::TimeHandle;
