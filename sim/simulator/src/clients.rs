@@ -1,13 +1,15 @@
 //! Clients: what reaches a client's session, and what it wants done.
 
 use crate::choices::Stream;
+use crate::clock::MS;
 use crate::crossing::{Carried, Way};
+use crate::event::{Armed, SimEvent};
 use crate::executor::{Caught, quietly};
 use crate::fault::{Loss, RequestKind, When};
 use crate::hosted::Client;
 use crate::network::Arrival;
-use crate::process::{Armed, Process};
-use crate::simulation::{MS, Phase, SimEvent, Simulation};
+use crate::process::Process;
+use crate::simulation::{Phase, Simulation};
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{Error, KeeperState, Pending, Request, Response};

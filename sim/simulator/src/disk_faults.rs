@@ -141,19 +141,19 @@ impl Simulation<'_> {
             (host.own.stops_ms, host.own.crash_way) = (Some(200), Some(crash.way));
         }
     }
+}
 
-    /// What a crash leaves, where that is not drawn: a choice of `below` for each question, in turn.
-    pub fn picks(way: u64) -> impl FnMut(u64) -> u64 {
-        let mut nth = 0;
-        move |below| {
-            nth += 1;
-            match way {
-                0 => 0,
-                1 => 1 % below,
-                // How: a part, a part with zeros at its end, or any blocks. Then which.
-                _ if nth == 1 => way.min(below - 1),
-                _ => (below / 2 + nth % 2).min(below - 1),
-            }
+/// What a crash leaves, where that is not drawn: a choice of `below` for each question, in turn.
+pub fn picks(way: u64) -> impl FnMut(u64) -> u64 {
+    let mut nth = 0;
+    move |below| {
+        nth += 1;
+        match way {
+            0 => 0,
+            1 => 1 % below,
+            // How: a part, a part with zeros at its end, or any blocks. Then which.
+            _ if nth == 1 => way.min(below - 1),
+            _ => (below / 2 + nth % 2).min(below - 1),
         }
     }
 }

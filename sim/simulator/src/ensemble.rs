@@ -1,9 +1,11 @@
 //! The ensemble: what goes from server to server, who leads, and what always holds among them.
 
-use crate::choices::Stream;
+use crate::choices::{Stream, share};
+use crate::clock::MS;
 use crate::crossing::{Carried, Way};
+use crate::event::SimEvent;
 use crate::network::Arrival;
-use crate::simulation::{MS, Phase, SimEvent, Simulation, share};
+use crate::simulation::{Phase, Simulation};
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::Zxid;

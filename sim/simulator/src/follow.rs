@@ -4,14 +4,12 @@
 //! work goes on, until the script says otherwise; servers do what is theirs alone at once. Time passes only where a
 //! timer of a recipe has to fire. When the script is over, what is left comes in its own time, and the run ends as any.
 
-use crate::administrator::Meddling;
+use crate::event::{Meddling, SimEvent};
 use crate::fault::Fault;
 use crate::process::Process;
 use crate::script::{Script, WrittenStep};
-use crate::simulation::{SimEvent, Simulation};
-use crate::tasks::ScriptTasks;
+use crate::simulation::Simulation;
 use crate::trace_event::{Place, What};
-use crate::views::Views;
 use std::collections::BTreeMap;
 use zk_api::{KeeperState, Text};
 use zk_proto::client::ClientTimer;
@@ -78,7 +76,7 @@ impl Simulation<'_> {
         if let Some(p) = step.process().filter(|p| *p >= self.scenario.clients) {
             return Err(format!("there is no p{p}"));
         }
-        match self.views {
+        match self.script.views {
             Some(_) => self.take_lagging_step(step, rest),
             None => self.take_plain_step(step),
         }
@@ -523,11 +521,9 @@ impl Simulation<'_> {
 
     /// Takes a script to its end, and lets everything heal; or ends the run where it cannot be taken.
     pub fn take_script(&mut self, script: &Script) {
-        self.effects = script.effects;
-        self.views = (script.lag > 0).then(|| Views::new(script.lag, self.scenario.clients));
-        self.script_tasks = Some(ScriptTasks::default());
+        self.script.begin(script, self.scenario.clients);
         let followed = self.follow(script);
-        (self.views, self.script_tasks) = (None, None);
+        self.script.end();
         match followed {
             Ok(()) => {
                 self.heal();

@@ -71,22 +71,23 @@
 // | `fault` | the faults of one run as data |
 // | `limits` | what the values of a scenario and the faults of one run may be |
 // | `options`, `result` | what a run is asked for, and what it gave |
-// | `follow` | how a script is followed |
+// | `follow`, `script_state` | how a script is followed, and what is kept of it |
 // | `views` | what such a script holds back where its views lag |
 // | `cases` | the interesting cases, and which of them a scenario can reach |
 // | `choices` | the one stream of choices |
 // | `recorded` | `Recorded`: choices as a scenario file holds them |
+// | `event` | what happens in a run: the events of the queue |
 // | `simulation` | the loop |
 // | `next_event` | which event comes next, where an order is given; events in words |
 // | `queue`, `clock`, `network` | what the loop owns, beside the cluster: small, and ignorant of each other |
 // | `disk_faults` | disks that rot, fail and fill up, and which violations are expected then |
-// | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
+// | `machine`, `server_host` | machines, and the servers on them: what comes to them, what they want done, crashes |
 // | `ensemble` | what goes from server to server, who leads, and what must hold among them |
 // | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
 // | `executor`, `mailbox` | the tasks of client processes, and what they see of the simulator |
 // | `other_time` | work in another time, to find code that reads the operating system's clocks |
 // | `tasks` | which of the ready tasks runs, and when |
-// | `hosted` | client processes that are programs of others |
+// | `hosted`, `programs` | client processes that are programs of others, and what these want done |
 // | `nemesis` | injects the faults of the schedule |
 // | `administrator` | deletes znodes that clients hold, or writes to them |
 // | `rest` | when a run is over, and what is left then |
@@ -113,6 +114,7 @@ mod clock;
 pub mod crossing;
 mod disk_faults;
 mod ensemble;
+mod event;
 mod executor;
 mod fault;
 mod follow;
@@ -122,6 +124,7 @@ mod judge;
 mod knowledge;
 mod limits;
 mod lives;
+mod machine;
 mod mailbox;
 mod nemesis;
 mod network;
@@ -130,6 +133,7 @@ mod options;
 pub mod order;
 mod other_time;
 mod process;
+mod programs;
 mod queue;
 mod recorded;
 mod rest;
@@ -138,6 +142,7 @@ pub mod run;
 pub mod scenario;
 pub mod schedule;
 pub mod script;
+mod script_state;
 mod server_host;
 mod simulation;
 mod tasks;

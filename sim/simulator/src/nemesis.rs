@@ -1,12 +1,11 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
-use crate::administrator::Meddling;
-use crate::clock::Clock;
+use crate::clock::{Clock, MS};
+use crate::event::{Armed, Meddling, SimEvent};
 use crate::fault::{Fault, Node, RequestKind, When};
 use crate::hosted::Client;
-use crate::process::Armed;
-use crate::server_host::ServerHost;
-use crate::simulation::{MS, Phase, SimEvent, Simulation};
+use crate::machine::ServerHost;
+use crate::simulation::{Phase, Simulation};
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{SessionId, Zxid};

@@ -1,7 +1,8 @@
 //! The next event: that of an order, while one is given, or the one that time brings; and events in words.
 
+use crate::event::SimEvent;
 use crate::order::Ordered;
-use crate::simulation::{SimEvent, Simulation};
+use crate::simulation::Simulation;
 use zk_proto::message::{ToClient, ToServer};
 use zk_proto::zab::message::LinkId;
 

@@ -1,14 +1,13 @@
 //! A client process: its session, its tasks' slots, its clock, and what a pause holds back.
 
-use crate::administrator::Meddling;
 use crate::choices::{Choices, Stream};
 use crate::clock::Clock;
+use crate::event::{Armed, SimEvent};
 use crate::executor::TaskId;
-use crate::fault::{Loss, When};
+use crate::fault::When;
 use crate::hosted::Client;
 use crate::mailbox::{CallCompleter, GuidOrder, Mailbox};
 use crate::scenario::Scenario;
-use crate::simulation::SimEvent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::{Completer, KeeperState, Request, WatchedEvent};
@@ -55,21 +54,6 @@ pub struct Process {
     /// Messages take so many times as long, until then.
     pub slow_factor: u32,
     pub slow_until_ns: u64,
-}
-
-/// What happens as a process does what it was aimed at.
-#[derive(Clone, Debug)]
-pub enum Armed {
-    /// Its connection drops.
-    Lose(Loss),
-    /// The session that owns what it looks at expires.
-    ExpireOwner,
-    /// It stops for a while.
-    Pause { for_ms: u64 },
-    /// It crashes.
-    Crash { restart_after_ms: u64 },
-    /// An administrator meddles with what it has.
-    Meddle(Meddling),
 }
 
 impl Process {

@@ -1,6 +1,8 @@
 //! The end of a run: when nothing moves any more, and what is left then.
 
-use crate::simulation::{MS, Phase, SimEvent, Simulation};
+use crate::clock::MS;
+use crate::event::SimEvent;
+use crate::simulation::{Phase, Simulation};
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{KeeperState, SessionId};

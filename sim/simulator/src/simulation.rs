@@ -1,122 +1,42 @@
 //! The simulation: one loop that takes one event after the other, and owns everything that they happen to.
 
-use crate::choices::{Choices, Stream};
-use crate::executor::{Executor, TaskId};
+use crate::choices::{Choices, Stream, share};
+use crate::clock::MS;
+use crate::event::SimEvent;
+use crate::executor::Executor;
 use crate::fault::Schedule;
 use crate::herd::{Waiting, gets_ahead};
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
+use crate::machine::Machine;
 use crate::mailbox::GuidOrder;
 use crate::network::{Direction, Network};
 use crate::options::RunOptions;
-use crate::process::{Armed, Process};
+use crate::process::Process;
 use crate::queue::Queue;
 use crate::result::Run;
 use crate::scenario::Scenario;
-use crate::script::Script;
-use crate::server_host::Machine;
-use crate::tasks::ScriptTasks;
-pub use crate::tasks::share;
+use crate::script_state::ScriptState;
 use crate::trace::Trace;
 use crate::trace_event::{Place, What};
-use crate::views::Views;
 use crate::watch::watch;
 use madsim::time::TimeHandle;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{Completer, SessionId, Text, Zxid};
+use zk_api::{SessionId, Text};
 use zk_cluster::cluster::Cluster;
 use zk_invariants::{Invariant, Invariants};
-use zk_proto::client::{ClientOutput, ClientTimer};
-use zk_proto::disk::FileId;
-use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
-use zk_proto::server::{Output, ServerId, Timer};
+use zk_proto::client::ClientOutput;
+use zk_proto::server::{Output, ServerId};
 use zk_proto::visible::VisibleStep;
 use zk_proto::zab::PeerConfig;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::invariants::Checker;
-use zk_proto::zab::message::{LinkId, Notification};
-use zk_trials::event::{ActorId, Event, GroundTruth, Observation, Resource};
+use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
 use zk_trials::outside::Outside;
 use zk_trials::pulse::Pulse;
 use zk_trials::trial::Trial;
-
-/// Nanoseconds of a millisecond.
-pub const MS: u64 = 1_000_000;
-
-/// Something that happens at a time.
-pub enum SimEvent {
-    /// A message arrives at a server.
-    AtServer { conn: ConnId, number: u64, message: ToServer },
-    /// A message arrives at a client.
-    AtClient { conn: ConnId, number: u64, message: ToClient },
-    /// A server notices that a connection is closed.
-    ServerSees { conn: ConnId },
-    /// A client notices that a connection is closed.
-    ClientSees { conn: ConnId },
-    /// A connection that a client has asked for is open, or refused.
-    Opening { conn: ConnId },
-    /// A server's timer comes, unless it was set anew.
-    ServerTimer { server: u8, incarnation: u32, timer: Timer, generation: u32 },
-    /// A timer of a client's session comes, unless it was set anew.
-    ClientTimer { actor: ActorId, timer: ClientTimer, generation: u32 },
-    /// A server's disk has done something.
-    DiskDone { server: u8, incarnation: u32, file: FileId, ticket: u64 },
-    /// A sleep, a piece of work or a scheduling point is over.
-    Wake {
-        actor: ActorId,
-        /// How long it takes.
-        after_ns: u64,
-        /// It is a sleep, which is not over before its time.
-        sleeps: bool,
-        completer: Completer<()>,
-    },
-    /// A task that stood still though it was ready goes on.
-    TaskGoesOn { actor: ActorId, task: TaskId },
-    /// A write arrives at the outside resource.
-    WriteArrives { actor: ActorId, resource: Resource, token: Option<Zxid>, completer: Completer<bool> },
-    /// Its answer arrives at the writer.
-    WriteAnswered { actor: ActorId, accepted: bool, completer: Completer<bool> },
-    /// A client that was told of the end of its session asks for another one.
-    Renew { actor: ActorId },
-    /// A life of a client process begins.
-    Begin { actor: ActorId },
-    /// A fault of the schedule, by its place in it.
-    Fault(usize),
-    /// A process has done what a fault was aimed at: the next thing that happens is the fault.
-    Strike { actor: ActorId, armed: Armed },
-    /// A server crashes, if it has not since this was decided.
-    CrashServer { server: u8, incarnation: u32, down_ms: u64 },
-    /// It is time for a server to start again.
-    ServerUp { server: u8, incarnation: u32 },
-    /// A process's pause is over.
-    Resume { actor: ActorId, pause: u32 },
-    /// A datagram of an election arrives.
-    Notified { from: u8, to: u8, notification: Notification },
-    /// A link that a server has dialled comes about, or not.
-    Linked { from: u8, to: u8, incarnation: u32 },
-    /// Something arrives at an end of a link between servers.
-    AtPeer { link: LinkId, end: usize, number: u64, message: ToPeer },
-    /// The news that a link is gone arrives at an end.
-    LinkGone { link: LinkId, end: usize },
-    /// A server reads what has arrived there.
-    PeerReads { link: LinkId, end: usize, message: ToPeer },
-    /// A server reads that a link is gone.
-    PeerReadsEnd { link: LinkId, end: usize },
-    /// The pause of a server's process is over.
-    ServerResumes { server: u8, pause: u32 },
-    /// What one partition has cut gets through again.
-    PartitionEnds { cut: Vec<[u8; 2]> },
-    /// A while of late messages between servers ends.
-    LagEnds { server: u8, until_ns: u64 },
-    /// A while of slow syncs ends.
-    SlowSyncEnds { server: u8, until_ns: u64 },
-    /// A while of slow messages from and to a client ends.
-    SlowLinkEnds { client: u16, until_ns: u64 },
-    /// Faults are over.
-    Heal,
-}
 
 /// What a run is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,12 +67,8 @@ pub struct Simulation<'a> {
     /// What clients see, if it is kept.
     pub visible: Option<Vec<VisibleStep>>,
     pub network: Network,
-    /// Steps to be taken, whatever comes next by time.
-    pub script: Option<&'a Script>,
-    /// What it holds back among the servers, while it is taken.
-    pub views: Option<Views>,
-    /// Actors write to the outside resource.
-    pub effects: bool,
+    /// The script that is to be taken, if one is given.
+    pub script: ScriptState<'a>,
     /// What ever happened among the servers.
     pub ghost: Ghost,
     /// What was checked of that.
@@ -186,8 +102,6 @@ pub struct Simulation<'a> {
     pub pulse: Pulse,
     /// How the run as a whole is.
     pub swarm: Swarm,
-    /// Which tasks may run while a script is followed.
-    pub script_tasks: Option<ScriptTasks>,
     pub server_out: Vec<Output>,
     pub client_out: Vec<ClientOutput>,
     time: RealTime,
@@ -229,9 +143,7 @@ impl<'a> Simulation<'a> {
             trace: Trace::new(options.trace, options.log),
             visible: options.visible.then(Vec::new),
             network: Network::default(),
-            script: scenario.script(),
-            views: None,
-            effects: true,
+            script: ScriptState::new(scenario.script()),
             ghost: Ghost::default(),
             checker: Checker::default(),
             zab_checks: 0,
@@ -253,7 +165,6 @@ impl<'a> Simulation<'a> {
             healed_ns: 0,
             pulse: pulse.clone(),
             swarm,
-            script_tasks: None,
             server_out: Vec::new(),
             client_out: Vec::new(),
             time: RealTime { handle: TimeHandle::current(), shown_ns: 0 },
