@@ -96,7 +96,8 @@ impl Simulation<'_> {
         self.trace.arrived(self.now, Way::ToClient(id, number));
         self.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });
         watch!(self.invariants, delivered(id, &message));
-        self.sees_message(actor.process, &message);
+        let session = self.processes[usize::from(actor.process)].session();
+        self.visible.gets(session, &message);
         self.client_event(actor.process, ClientEvent::Received { conn: id, message });
     }
 
@@ -237,7 +238,7 @@ impl Simulation<'_> {
         p.learns_loss = state != KeeperState::SyncConnected;
         p.mailbox.learn(session, state);
         self.note(Place::Client(actor), &What::State(state));
-        self.sees_state(session, state);
+        self.visible.changes(session, state, !self.knowledge.is_known(session));
         match state {
             KeeperState::SyncConnected => {
                 for truth in self.knowledge.learned(session, actor) {
@@ -274,14 +275,14 @@ impl Simulation<'_> {
             return;
         }
         let (actor, server) = (conn.actor, conn.server);
-        self.sees_sent(actor.process, &message);
+        let session = self.processes[usize::from(actor.process)].session();
+        self.visible.sends(session, &message);
         let (mut armed, mut owner) = (None, None);
         if let ToServer::Request { xid, request } = &message {
             armed = self.disarm(actor.process, request);
             if armed.is_some() {
                 owner = self.knowledge.owner(&request.path());
             }
-            let session = self.session_of(actor.process);
             watch!(self.invariants, sent(id, session, *xid, request));
         }
         let at = self.now + self.latency(actor.process, server, true);

@@ -78,11 +78,11 @@
 // | `recorded` | `Recorded`: choices as a scenario file holds them |
 // | `event` | what happens in a run: the events of the queue |
 // | `simulation` | the loop |
-// | `next_event` | which event comes next, where an order is given; events in words |
+// | `next_event`, `describe` | which event comes next, where an order is given, and events in words |
 // | `queue`, `clock`, `network` | what the loop owns, beside the cluster: small, and ignorant of each other |
 // | `disk_faults` | disks that rot, fail and fill up, and which violations are expected then |
 // | `machine`, `server_host` | machines, and the servers on them: what comes to them, what they want done, crashes |
-// | `ensemble` | what goes from server to server, who leads, and what must hold among them |
+// | `ensemble`, `zab_checks` | what goes from server to server, who leads, and what must hold among them |
 // | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
 // | `executor`, `mailbox` | the tasks of client processes, and what they see of the simulator |
 // | `other_time` | work in another time, to find code that reads the operating system's clocks |
@@ -90,7 +90,7 @@
 // | `hosted`, `programs` | client processes that are programs of others, and what these want done |
 // | `nemesis` | injects the faults of the schedule |
 // | `administrator` | deletes znodes that clients hold, or writes to them |
-// | `rest` | when a run is over, and what is left then |
+// | `deadline`, `rest` | when a run is over, and what is left then |
 // | `knowledge` | what is known outside every server: the ground truth that promises are judged by |
 // | `judge` | shows the promises what happens |
 // | `trace`, `trace_event`, `bytes` | what happened as a digest, and as lines of text |
@@ -112,6 +112,8 @@ mod choices;
 mod clients;
 mod clock;
 pub mod crossing;
+mod deadline;
+mod describe;
 mod disk_faults;
 mod ensemble;
 mod event;
@@ -152,6 +154,7 @@ mod trace_event;
 mod views;
 mod visible;
 mod watch;
+mod zab_checks;
 
 pub use cases::cases;
 pub use crossing::{Carried, Crossing};

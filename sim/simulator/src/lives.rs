@@ -60,7 +60,7 @@ impl Simulation<'_> {
         for (index, fault) in self.schedule.faults.iter().enumerate() {
             self.queue.push(self.now.max(fault.at_ms * MS), SimEvent::Fault(index));
         }
-        self.queue.push(self.now.max(self.heal_ns()), SimEvent::Heal);
+        self.queue.push(self.now.max(self.scenario.faults_ns()), SimEvent::Heal);
     }
 
     /// A life begins, with a new session.

@@ -307,8 +307,7 @@ impl Simulation<'_> {
         }
         self.note(Place::Simulation, &What::Heal);
         self.phase = Phase::Healed;
-        self.healed_ns = self.now;
-        self.deadline = self.now + self.scenario.heal_ns();
+        self.deadline.heal(self.now);
         watch!(self.invariants, set_last_counter(PeerConfig::LAST_COUNTER));
         for server in 0..self.scenario.machines() {
             let host = &mut self.cluster.hosts[usize::from(server)];

@@ -10,7 +10,7 @@ use crate::mailbox::{CallCompleter, GuidOrder, Mailbox};
 use crate::scenario::Scenario;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use zk_api::{Completer, KeeperState, Request, WatchedEvent};
+use zk_api::{Completer, KeeperState, Request, SessionId, WatchedEvent};
 use zk_proto::client::{ClientTimer, WatchId};
 use zk_proto::message::ConnId;
 use zk_trials::event::{ActorId, End};
@@ -95,6 +95,11 @@ impl Process {
     /// The state of its session, as far as it knows.
     pub fn state(&self) -> Option<KeeperState> {
         self.client.as_ref().map(Client::state)
+    }
+
+    /// Its session, if it has one.
+    pub fn session(&self) -> SessionId {
+        self.client.as_ref().map(Client::session).unwrap_or_default()
     }
 
     /// Whether nothing more is to come of it.

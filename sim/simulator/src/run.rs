@@ -91,12 +91,13 @@ fn outcome(mut simulation: Simulation<'_>) -> Run {
     let (mut tested, violations) = simulation.judge.finish();
     tested.extend(simulation.invariants.report.by_name());
     if simulation.scenario.machines() > 1 {
-        tested.extend(invariants::ALL.map(|(name, _)| (name, simulation.zab_checks)));
+        tested.extend(invariants::ALL.map(|(name, _)| (name, simulation.zab.checks())));
     }
     simulation.run.sometimes.extend(std::mem::take(&mut simulation.invariants.report.cases));
     Run {
         digest,
         virtual_ns: simulation.now,
+        ordered: simulation.orders.finish(),
         tested,
         violations,
         trace,
@@ -104,7 +105,7 @@ fn outcome(mut simulation: Simulation<'_>) -> Run {
         crossings,
         herd,
         granted,
-        visible: simulation.visible.unwrap_or_default(),
+        visible: simulation.visible.finish(),
         choices: simulation.choices.into_record(),
         ..simulation.run
     }

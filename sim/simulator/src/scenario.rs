@@ -371,6 +371,11 @@ impl Scenario {
         Err(error("observers", problem))
     }
 
+    /// `fault-seconds` in nanoseconds: when faults are over at the latest.
+    pub(crate) fn faults_ns(&self) -> u64 {
+        u64::from(self.fault_seconds) * 1_000_000_000
+    }
+
     /// `heal-seconds` in nanoseconds.
     pub(crate) fn heal_ns(&self) -> u64 {
         u64::from(self.heal_seconds) * 1_000_000_000

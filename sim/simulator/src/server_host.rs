@@ -38,7 +38,7 @@ impl Simulation<'_> {
                 let Some(server) = self.cluster.server(id) else { return };
                 let zxid = server.tree().last_zxid();
                 watch!(self.invariants, started(id, zxid, server.tree()));
-                watch!(self.ghost, started(server.peer()));
+                watch!(self.zab, started(server.peer()));
                 self.note(Place::Server(id), &What::Started { zxid });
                 self.server_outputs(id, &mut out);
             }
@@ -239,7 +239,7 @@ impl Simulation<'_> {
             }
             if !self.options.unchecked && !self.judge.has_violated_assumption {
                 let former = self.pulse.acts(Acting::Invariants("history"));
-                self.cluster.tell(id, &output, &mut self.ghost);
+                self.cluster.tell(id, &output, self.zab.history());
                 self.pulse.acts(former);
             }
             match output {
@@ -351,7 +351,7 @@ impl Simulation<'_> {
         }
         self.note(Place::Server(id), &What::Commit { zxid: txn.zxid });
         watch!(self.invariants, committed(txn, recovered));
-        self.sees_commit(txn);
+        self.visible.commits(txn);
         if let Some(truth) = self.knowledge.commit(txn) {
             let actor = self.knowledge.actor(txn.session);
             if actor.is_some_and(|actor| self.knowledge.is_holding(actor)) {

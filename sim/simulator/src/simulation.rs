@@ -2,6 +2,8 @@
 
 use crate::choices::{Choices, Stream, share};
 use crate::clock::MS;
+use crate::deadline::Deadline;
+use crate::describe::tell;
 use crate::event::SimEvent;
 use crate::executor::Executor;
 use crate::fault::Schedule;
@@ -11,6 +13,7 @@ use crate::knowledge::Knowledge;
 use crate::machine::Machine;
 use crate::mailbox::GuidOrder;
 use crate::network::{Direction, Network};
+use crate::next_event::Orders;
 use crate::options::RunOptions;
 use crate::process::Process;
 use crate::queue::Queue;
@@ -19,7 +22,9 @@ use crate::scenario::Scenario;
 use crate::script_state::ScriptState;
 use crate::trace::Trace;
 use crate::trace_event::{Place, What};
+use crate::visible::Visible;
 use crate::watch::watch;
+use crate::zab_checks::ZabChecks;
 use madsim::time::TimeHandle;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,10 +34,7 @@ use zk_cluster::cluster::Cluster;
 use zk_invariants::{Invariant, Invariants};
 use zk_proto::client::ClientOutput;
 use zk_proto::server::{Output, ServerId};
-use zk_proto::visible::VisibleStep;
 use zk_proto::zab::PeerConfig;
-use zk_proto::zab::ghost::Ghost;
-use zk_proto::zab::invariants::Checker;
 use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
 use zk_trials::outside::Outside;
 use zk_trials::pulse::Pulse;
@@ -62,22 +64,17 @@ pub struct Simulation<'a> {
     pub now: u64,
     pub phase: Phase,
     pub queue: Queue<SimEvent>,
+    /// Another order of some events, if one is given.
+    pub orders: Orders<'a>,
     pub choices: Choices,
     pub trace: Trace,
     /// What clients see, if it is kept.
-    pub visible: Option<Vec<VisibleStep>>,
+    pub visible: Visible,
     pub network: Network,
     /// The script that is to be taken, if one is given.
     pub script: ScriptState<'a>,
-    /// What ever happened among the servers.
-    pub ghost: Ghost,
-    /// What was checked of that.
-    pub checker: Checker,
-    /// How often the invariants among servers were checked.
-    pub zab_checks: u64,
-    pub commits: u64,
-    /// The newest epoch that was established.
-    pub epoch: u32,
+    /// What ever happened among the servers, and what was checked of that.
+    pub zab: ZabChecks,
     pub cluster: Cluster<Machine, Direction, SimEvent>,
     /// The clients, then one more that makes the trial's znodes.
     pub processes: Vec<Process>,
@@ -88,17 +85,10 @@ pub struct Simulation<'a> {
     pub judge: Judge,
     /// Who waits for something, and what wakes whom.
     pub waiting: Waiting,
-    /// When the run is over, unless somebody gets ahead shortly before.
-    pub deadline: u64,
-    /// When somebody last did.
-    pub got_ahead: u64,
-    /// When the last actor was done and faults were over.
-    pub done_since: Option<u64>,
+    pub deadline: Deadline,
     pub over: bool,
     /// Since when each session has asked something and got no answer, on whatever connection.
     pub owed: BTreeMap<SessionId, u64>,
-    /// When faults were over.
-    pub healed_ns: u64,
     pub pulse: Pulse,
     /// How the run as a whole is.
     pub swarm: Swarm,
@@ -139,16 +129,13 @@ impl<'a> Simulation<'a> {
             now: 0,
             phase: Phase::Setup,
             queue: Queue::new(),
+            orders: Orders::new(options.order.as_ref()),
             choices,
             trace: Trace::new(options.trace, options.log),
-            visible: options.visible.then(Vec::new),
+            visible: Visible::new(options.visible),
             network: Network::default(),
             script: ScriptState::new(scenario.script()),
-            ghost: Ghost::default(),
-            checker: Checker::default(),
-            zab_checks: 0,
-            commits: 0,
-            epoch: 0,
+            zab: ZabChecks::default(),
             cluster: Cluster::new(servers),
             processes,
             executor: Executor::default(),
@@ -157,12 +144,9 @@ impl<'a> Simulation<'a> {
             invariants: Invariants::new(scenario.invariants(peer.last_counter)),
             judge: Judge::new(trial.held_to(), pulse.clone(), options.stop_at),
             waiting: Waiting::default(),
-            deadline: u64::MAX,
-            got_ahead: 0,
-            done_since: None,
+            deadline: Deadline::new(scenario.faults_ns(), scenario.heal_ns()),
             over: false,
             owed: BTreeMap::new(),
-            healed_ns: 0,
             pulse: pulse.clone(),
             swarm,
             server_out: Vec::new(),
@@ -173,7 +157,6 @@ impl<'a> Simulation<'a> {
 
     /// Runs until nothing more is to be learned.
     pub fn run(&mut self) {
-        self.deadline = self.heal_ns() + self.scenario.heal_ns();
         for server in 0..self.scenario.machines() {
             self.start_server(server);
         }
@@ -189,7 +172,7 @@ impl<'a> Simulation<'a> {
                 continue;
             }
             if self.time_is_up() {
-                self.now = self.deadline;
+                self.now = self.deadline.at_ns();
                 break;
             }
             let Some((at, event)) = self.next_event() else { break };
@@ -224,9 +207,25 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// When faults are over at the latest.
-    pub fn heal_ns(&self) -> u64 {
-        u64::from(self.scenario.fault_seconds) * 1000 * MS
+    /// The next event: that of an order, if one is given, or the one that time brings.
+    fn next_event(&mut self) -> Option<(u64, SimEvent)> {
+        let (network, links) = (&self.network, &self.cluster.links);
+        let tell = |event: &SimEvent| tell(event, network, links);
+        self.orders.next(&mut self.queue, self.now, self.swarm.latency_ns[1], tell)
+    }
+
+    /// Notes an event that is the last before a redraw.
+    fn tell_last(&mut self, event: &SimEvent) {
+        if self.options.redraw.is_some_and(|redraw| redraw.after == self.run.steps) {
+            self.run.redrawn = Some((self.now, tell(event, &self.network, &self.cluster.links)));
+        }
+    }
+
+    /// Draws anew from here on, if that is to be.
+    fn redraw(&mut self) {
+        if let Some(redraw) = self.options.redraw.filter(|redraw| redraw.after == self.run.steps) {
+            self.choices.redraw(redraw.with);
+        }
     }
 
     /// Lets something happen, unless it happens at a server whose process stands still.
@@ -300,7 +299,7 @@ impl<'a> Simulation<'a> {
         self.note(Place::Client(actor), &What::Observed(&what));
         self.waiting.says(actor, &what);
         if gets_ahead(&what) {
-            self.got_ahead = self.now;
+            self.deadline.get_ahead(self.now);
         }
         watch!(self.judge, see(self.now, &Event::Observed { actor, what }));
     }
