@@ -1,21 +1,13 @@
 //! The administrator: somebody with a session of his own who deletes what clients hold, or writes to it. No actor, and
 //! nothing that is told of one is told of him but what he does to znodes.
 
+use crate::event::Meddling;
 use crate::mailbox::Mailbox;
 use crate::simulation::Simulation;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Data, Outcome, SessionId, Text, ZPath, ZooKeeper, sequence_of};
 use zk_trials::event::{ActorId, End, GroundTruth};
-
-/// What an administrator does to a znode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meddling {
-    /// Deletes it.
-    Delete,
-    /// Sets its data to this text.
-    Write(Text),
-}
 
 /// Tries of one administrator's write: none is repeated for ever, as faults come to an end.
 const TRIES: u32 = 20;

@@ -108,7 +108,7 @@ const CASES: [Case; 75] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::Fault;
+    use crate::fault::Fault;
     use std::collections::BTreeSet;
     use std::path::Path;
     use strum::VariantNames;

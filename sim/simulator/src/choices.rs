@@ -133,6 +133,15 @@ impl Generator {
     }
 }
 
+/// A share of `spread`: the `power`th power of an even draw `x` below 2^16.
+pub fn share(spread: u64, x: u64, power: u32) -> u64 {
+    let mut share = 1u128 << 16;
+    for _ in 0..power {
+        share = (share * u128::from(x)) >> 16;
+    }
+    ((u128::from(spread) * share) >> 16) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

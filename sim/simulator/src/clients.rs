@@ -1,14 +1,16 @@
 //! Clients: what reaches a client's session, and what it wants done.
 
 use crate::choices::Stream;
+use crate::clock::MS;
 use crate::crossing::{Carried, Way};
+use crate::event::{Armed, SimEvent};
 use crate::executor::{Caught, quietly};
+use crate::fault::{Loss, RequestKind, When};
 use crate::hosted::Client;
 use crate::network::Arrival;
-use crate::process::{Armed, Process};
-use crate::schedule::{Loss, RequestKind, When};
-use crate::simulation::{MS, Phase, SimEvent, Simulation};
-use crate::trace::{Place, What};
+use crate::process::Process;
+use crate::simulation::{Phase, Simulation};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{Error, KeeperState, Pending, Request, Response};
 use zk_invariants::Invariant;
@@ -94,7 +96,8 @@ impl Simulation<'_> {
         self.trace.arrived(self.now, Way::ToClient(id, number));
         self.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });
         watch!(self.invariants, delivered(id, &message));
-        self.sees_message(actor.process, &message);
+        let session = self.processes[usize::from(actor.process)].session();
+        self.visible.gets(session, &message);
         self.client_event(actor.process, ClientEvent::Received { conn: id, message });
     }
 
@@ -235,7 +238,7 @@ impl Simulation<'_> {
         p.learns_loss = state != KeeperState::SyncConnected;
         p.mailbox.learn(session, state);
         self.note(Place::Client(actor), &What::State(state));
-        self.sees_state(session, state);
+        self.visible.changes(session, state, !self.knowledge.is_known(session));
         match state {
             KeeperState::SyncConnected => {
                 for truth in self.knowledge.learned(session, actor) {
@@ -272,14 +275,14 @@ impl Simulation<'_> {
             return;
         }
         let (actor, server) = (conn.actor, conn.server);
-        self.sees_sent(actor.process, &message);
+        let session = self.processes[usize::from(actor.process)].session();
+        self.visible.sends(session, &message);
         let (mut armed, mut owner) = (None, None);
         if let ToServer::Request { xid, request } = &message {
             armed = self.disarm(actor.process, request);
             if armed.is_some() {
                 owner = self.knowledge.owner(&request.path());
             }
-            let session = self.session_of(actor.process);
             watch!(self.invariants, sent(id, session, *xid, request));
         }
         let at = self.now + self.latency(actor.process, server, true);

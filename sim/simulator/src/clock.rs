@@ -1,5 +1,8 @@
 //! Clocks: each process has its own, which may be wrong.
 
+/// Nanoseconds of a millisecond.
+pub const MS: u64 = 1_000_000;
+
 /// A process's clock: an offset, and a rate in parts per thousand away from true.
 #[derive(Clone, Debug)]
 pub struct Clock {

@@ -10,7 +10,7 @@
 //! assert_eq!(arrived.count() as u64, run.messages, "one server hears from clients alone");
 //! ```
 
-use crate::trace::Place;
+use crate::trace_event::Place;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
 use zk_proto::zab::message::LinkId;
 

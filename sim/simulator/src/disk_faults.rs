@@ -3,7 +3,7 @@
 //! servers can be blamed for.
 
 use crate::simulation::Simulation;
-use crate::trace::{Place, What};
+use crate::trace_event::{Place, What};
 use std::sync::Arc;
 use zk_api::Zxid;
 use zk_cluster::disk::Disk;
@@ -16,18 +16,6 @@ use zk_proto::sessions::SessionTable;
 use zk_proto::tree::DataTree;
 use zk_proto::txn::Txn;
 use zk_trials::promise::Assumption;
-
-/// A crash at an operation of a disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DiskCrash {
-    /// Just after so many operations, of all servers' disks, that write, sync, cut or remove something.
-    pub after: u64,
-    /// What it leaves of what was not synced: nothing, everything, or a part that the number says.
-    pub way: u64,
-}
-
-/// How many ways a crash may go: those of [`DiskCrash::way`].
-pub const CRASH_WAYS: u64 = 6;
 
 impl Simulation<'_> {
     /// Bits of a disk rot, as in [`Fault::DiskRot`](crate::schedule::Fault::DiskRot). False if it is spared.
@@ -153,19 +141,19 @@ impl Simulation<'_> {
             (host.own.stops_ms, host.own.crash_way) = (Some(200), Some(crash.way));
         }
     }
+}
 
-    /// What a crash leaves, where that is not drawn: a choice of `below` for each question, in turn.
-    pub fn picks(way: u64) -> impl FnMut(u64) -> u64 {
-        let mut nth = 0;
-        move |below| {
-            nth += 1;
-            match way {
-                0 => 0,
-                1 => 1 % below,
-                // How: a part, a part with zeros at its end, or any blocks. Then which.
-                _ if nth == 1 => way.min(below - 1),
-                _ => (below / 2 + nth % 2).min(below - 1),
-            }
+/// What a crash leaves, where that is not drawn: a choice of `below` for each question, in turn.
+pub fn picks(way: u64) -> impl FnMut(u64) -> u64 {
+    let mut nth = 0;
+    move |below| {
+        nth += 1;
+        match way {
+            0 => 0,
+            1 => 1 % below,
+            // How: a part, a part with zeros at its end, or any blocks. Then which.
+            _ if nth == 1 => way.min(below - 1),
+            _ => (below / 2 + nth % 2).min(below - 1),
         }
     }
 }

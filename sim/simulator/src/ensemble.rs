@@ -1,10 +1,12 @@
 //! The ensemble: what goes from server to server, who leads, and what always holds among them.
 
-use crate::choices::Stream;
+use crate::choices::{Stream, share};
+use crate::clock::MS;
 use crate::crossing::{Carried, Way};
+use crate::event::SimEvent;
 use crate::network::Arrival;
-use crate::simulation::{MS, Phase, SimEvent, Simulation, share};
-use crate::trace::{Place, What};
+use crate::simulation::{Phase, Simulation};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::Zxid;
 use zk_proto::message::ToPeer;
@@ -18,9 +20,6 @@ const OF_NO_NOTE: u64 = u64::MAX;
 
 /// Of choices that are about leaders' states on links.
 const STATES: u64 = 1 << 32;
-
-/// The invariants of Zab are checked after so many commits at the latest, and at each change of roles.
-const CHECK_EVERY: u64 = 64;
 
 impl Simulation<'_> {
     /// How long something travels from one server to another.
@@ -236,8 +235,8 @@ impl Simulation<'_> {
             }
             Note::Committed(txn) => {
                 self.committed(id, &txn, false);
-                self.commits += 1;
-                if self.scenario.machines() > 1 && self.commits.is_multiple_of(CHECK_EVERY) {
+                let is_due = self.zab.commit();
+                if self.scenario.machines() > 1 && is_due {
                     self.check_ensemble();
                 }
             }
@@ -260,8 +259,7 @@ impl Simulation<'_> {
         let history = server.peer().history();
         let last = history.last();
         // What came later is not lost because a leader of a past epoch does not know it.
-        let is_newest = epoch >= self.epoch;
-        self.epoch = self.epoch.max(epoch);
+        let is_newest = self.zab.establish(epoch);
         let stand = if !is_newest {
             Vec::new()
         } else {
@@ -314,8 +312,7 @@ impl Simulation<'_> {
         {
             return;
         }
-        self.zab_checks += 1;
-        let broken = self.checker.check_all(&self.cluster.peers(), &self.ghost);
+        let broken = self.zab.check(&self.cluster.peers());
         for Broken { invariant: name, what } in broken {
             self.note(Place::Simulation, &What::Broken { name });
             self.over |= self.judge.broken(self.now, name, what) && !self.options.beyond;

@@ -1,7 +1,7 @@
 //! The judge: shows every event to every promise, and keeps what they find.
 
 use crate::executor::{Caught, quietly};
-use crate::run::RunViolation;
+use crate::result::RunViolation;
 use std::collections::BTreeMap;
 use zk_invariants::Invariant;
 use zk_trials::event::Event;

@@ -68,27 +68,32 @@
 //
 // | module | what is in it |
 // |---|---|
-// | `limits` | what the faults of one run may be |
+// | `fault` | the faults of one run as data |
+// | `limits` | what the values of a scenario and the faults of one run may be |
+// | `options`, `result` | what a run is asked for, and what it gave |
+// | `follow`, `script_state` | how a script is followed, and what is kept of it |
 // | `views` | what such a script holds back where its views lag |
 // | `cases` | the interesting cases, and which of them a scenario can reach |
 // | `choices` | the one stream of choices |
 // | `recorded` | `Recorded`: choices as a scenario file holds them |
+// | `event` | what happens in a run: the events of the queue |
 // | `simulation` | the loop |
+// | `next_event`, `describe` | which event comes next, where an order is given, and events in words |
 // | `queue`, `clock`, `network` | what the loop owns, beside the cluster: small, and ignorant of each other |
 // | `disk_faults` | disks that rot, fail and fill up, and which violations are expected then |
-// | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
-// | `ensemble` | what goes from server to server, who leads, and what must hold among them |
+// | `machine`, `server_host` | machines, and the servers on them: what comes to them, what they want done, crashes |
+// | `ensemble`, `zab_checks` | what goes from server to server, who leads, and what must hold among them |
 // | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
 // | `executor`, `mailbox` | the tasks of client processes, and what they see of the simulator |
 // | `other_time` | work in another time, to find code that reads the operating system's clocks |
 // | `tasks` | which of the ready tasks runs, and when |
-// | `hosted` | client processes that are programs of others |
+// | `hosted`, `programs` | client processes that are programs of others, and what these want done |
 // | `nemesis` | injects the faults of the schedule |
 // | `administrator` | deletes znodes that clients hold, or writes to them |
-// | `rest` | when a run is over, and what is left then |
+// | `deadline`, `rest` | when a run is over, and what is left then |
 // | `knowledge` | what is known outside every server: the ground truth that promises are judged by |
 // | `judge` | shows the promises what happens |
-// | `trace`, `bytes` | what happened as a digest, and as lines of text |
+// | `trace`, `trace_event`, `bytes` | what happened as a digest, and as lines of text |
 // | `herd` | `Herd`: how many clients a change wakes, by how many are waiting |
 // | `visible` | what clients see, recorded to be judged by others |
 // | `watch` | how the invariants are shown what happens |
@@ -107,43 +112,56 @@ mod choices;
 mod clients;
 mod clock;
 pub mod crossing;
+mod deadline;
+mod describe;
 mod disk_faults;
 mod ensemble;
+mod event;
 mod executor;
+mod fault;
+mod follow;
 mod herd;
 mod hosted;
 mod judge;
 mod knowledge;
 mod limits;
 mod lives;
+mod machine;
 mod mailbox;
 mod nemesis;
 mod network;
+mod next_event;
+mod options;
 pub mod order;
 mod other_time;
 mod process;
+mod programs;
 mod queue;
 mod recorded;
 mod rest;
+mod result;
 pub mod run;
 pub mod scenario;
 pub mod schedule;
 pub mod script;
+mod script_state;
 mod server_host;
 mod simulation;
 mod tasks;
 pub mod timeline;
 mod trace;
+mod trace_event;
 mod views;
 mod visible;
 mod watch;
+mod zab_checks;
 
 pub use cases::cases;
 pub use crossing::{Carried, Crossing};
-pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use herd::Herd;
 pub use hosted::Foul;
 pub use mailbox::{GuidOrder, guid};
+pub use options::{CRASH_WAYS, DiskCrash};
 pub use other_time::in_other_time;
 pub use recorded::Recorded;
 pub use run::{Redraw, Run, RunOptions, RunViolation, run, run_schedule};

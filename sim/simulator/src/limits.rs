@@ -1,7 +1,17 @@
-//! What the faults of one run may be: whoever writes them by hand is told where one cannot be.
+//! What the values of a scenario and the faults of one run may be: whoever writes them by hand is told where one cannot
+//! be.
 
-use crate::scenario::{ScenarioError, error, within};
-use crate::schedule::{Fault, Loss, Schedule};
+use crate::fault::{Fault, Loss, Schedule};
+
+/// Why a scenario is not valid.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{key}: {problem}")]
+pub struct ScenarioError {
+    /// The key in the file, with its table: `faults.drops`.
+    pub key: String,
+    /// What is wrong and what was expected.
+    pub problem: String,
+}
 
 /// A day: longer than any run.
 const TIME_MS: i128 = 86_400_000;
@@ -10,16 +20,14 @@ const FACTOR: i128 = 10_000;
 /// How wrong a clock can go, in thousandths; one that runs backwards is none.
 const SKEW: i128 = 500;
 
-impl Schedule {
-    /// Checks that every fault is possible. Clients and servers that do not exist are: nothing comes of them.
-    pub fn validate(&self) -> Result<(), ScenarioError> {
-        for (nth, timed) in (1..).zip(&self.faults) {
-            let wrong = |problem| error("run.schedule.faults", format!("fault {nth}: {problem}"));
-            let in_time = within("at-ms", timed.at_ms.into(), 0, TIME_MS);
-            in_time.and_then(|()| possible(&timed.fault)).map_err(wrong)?;
-        }
-        Ok(())
+/// Checks that every fault is possible. Clients and servers that do not exist are: nothing comes of them.
+pub fn validate(schedule: &Schedule) -> Result<(), ScenarioError> {
+    for (nth, timed) in (1..).zip(&schedule.faults) {
+        let wrong = |problem| error("run.schedule.faults", format!("fault {nth}: {problem}"));
+        let in_time = within("at-ms", timed.at_ms.into(), 0, TIME_MS);
+        in_time.and_then(|()| possible(&timed.fault)).map_err(wrong)?;
     }
+    Ok(())
 }
 
 fn possible(fault: &Fault) -> Result<(), ScenarioError> {
@@ -57,17 +65,35 @@ fn possible(fault: &Fault) -> Result<(), ScenarioError> {
     }
 }
 
+pub fn error(key: &str, problem: String) -> ScenarioError {
+    ScenarioError { key: key.to_owned(), problem }
+}
+
+pub fn within(key: &str, value: i128, least: i128, most: i128) -> Result<(), ScenarioError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(error(key, format!("{value}; it must be from {least} to {most}")))
+}
+
+pub fn ordered(key: &str, [least, most]: [u32; 2], limit: u32) -> Result<(), ScenarioError> {
+    if least > most {
+        return Err(error(key, format!("the least, {least}, is more than the most, {most}")));
+    }
+    within(key, most.into(), 0, limit.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fault::TimedFault;
     use crate::scenario::Scenario;
-    use crate::schedule::TimedFault;
 
     #[test]
     fn whatever_is_drawn_is_possible() {
         for seed in 0..300 {
             let scenario = Scenario::default();
-            assert_eq!(Schedule::draw(&scenario, seed).validate(), Ok(()));
+            assert_eq!(validate(&Schedule::draw(&scenario, seed)), Ok(()));
         }
     }
 
@@ -75,7 +101,7 @@ mod tests {
     fn a_fault_that_cannot_be_is_named_by_its_number() {
         let fine = TimedFault { at_ms: 86_400_000, fault: Fault::Expire { client: 0 } };
         let late = TimedFault { at_ms: fine.at_ms + 1, ..fine.clone() };
-        let error = Schedule { faults: vec![fine, late] }.validate().expect_err("it is too late");
+        let error = validate(&Schedule { faults: vec![fine, late] }).expect_err("it is too late");
         assert_eq!(
             error.to_string(),
             "run.schedule.faults: fault 2: at-ms: 86400001; it must be from 0 to 86400000"

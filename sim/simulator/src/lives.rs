@@ -1,12 +1,14 @@
 //! The lives of client processes: how they begin, what their tasks ask for, and how they end.
 
-use crate::choices::Stream;
+use crate::choices::{Stream, share};
+use crate::clock::MS;
+use crate::event::SimEvent;
 use crate::executor::{Caught, TaskId};
+use crate::fault::When;
 use crate::hosted::Client;
 use crate::mailbox::{Ask, Mailbox};
 use crate::process::Process;
-use crate::schedule::When;
-use crate::simulation::{MS, Phase, SimEvent, Simulation, share};
+use crate::simulation::{Phase, Simulation};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -45,7 +47,7 @@ impl Simulation<'_> {
     /// The trial's znodes are there: everybody else begins.
     fn begin_actors(&mut self) {
         self.phase = Phase::Faults;
-        if self.script.is_some() {
+        if self.script.is_to_come() {
             return;
         }
         // All at once, or within a while.
@@ -58,7 +60,7 @@ impl Simulation<'_> {
         for (index, fault) in self.schedule.faults.iter().enumerate() {
             self.queue.push(self.now.max(fault.at_ms * MS), SimEvent::Fault(index));
         }
-        self.queue.push(self.now.max(self.heal_ns()), SimEvent::Heal);
+        self.queue.push(self.now.max(self.scenario.faults_ns()), SimEvent::Heal);
     }
 
     /// A life begins, with a new session.
@@ -74,7 +76,7 @@ impl Simulation<'_> {
     /// The code of a life begins.
     pub fn begin_actor(&mut self, process: u16, mailbox: Arc<Mailbox>) {
         let Process { actor, rounds_left: rounds, .. } = self.processes[usize::from(process)];
-        let role = Role { me: actor, clients: self.scenario.clients, rounds, effects: self.effects };
+        let role = Role { me: actor, clients: self.scenario.clients, rounds, effects: self.script.effects() };
         let (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>) = (mailbox.clone(), mailbox);
         let code = self.trial.clone().actor(zk, probe, role);
         self.executor.spawn(actor.process, Box::pin(async move { Some(code.await) }));
@@ -241,7 +243,7 @@ impl Simulation<'_> {
                 }
                 self.wake_after(actor, after, false, completer);
             }
-            Ask::Write { completer, .. } if !self.effects => {
+            Ask::Write { completer, .. } if !self.script.effects() => {
                 completer.complete(true);
             }
             Ask::Write { thread, resource, token, completer } => {

@@ -1,13 +1,12 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
-use crate::administrator::Meddling;
-use crate::clock::Clock;
+use crate::clock::{Clock, MS};
+use crate::event::{Armed, Meddling, SimEvent};
+use crate::fault::{Fault, Node, RequestKind, When};
 use crate::hosted::Client;
-use crate::process::Armed;
-use crate::schedule::{Fault, Node, RequestKind, When};
-use crate::server_host::ServerHost;
-use crate::simulation::{MS, Phase, SimEvent, Simulation};
-use crate::trace::{Place, What};
+use crate::machine::ServerHost;
+use crate::simulation::{Phase, Simulation};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::{ConnectRequest, ToServer};
@@ -308,8 +307,7 @@ impl Simulation<'_> {
         }
         self.note(Place::Simulation, &What::Heal);
         self.phase = Phase::Healed;
-        self.healed_ns = self.now;
-        self.deadline = self.now + self.scenario.heal_ns();
+        self.deadline.heal(self.now);
         watch!(self.invariants, set_last_counter(PeerConfig::LAST_COUNTER));
         for server in 0..self.scenario.machines() {
             let host = &mut self.cluster.hosts[usize::from(server)];

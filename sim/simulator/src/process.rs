@@ -1,17 +1,16 @@
 //! A client process: its session, its tasks' slots, its clock, and what a pause holds back.
 
-use crate::administrator::Meddling;
 use crate::choices::{Choices, Stream};
 use crate::clock::Clock;
+use crate::event::{Armed, SimEvent};
 use crate::executor::TaskId;
+use crate::fault::When;
 use crate::hosted::Client;
 use crate::mailbox::{CallCompleter, GuidOrder, Mailbox};
 use crate::scenario::Scenario;
-use crate::schedule::{Loss, When};
-use crate::simulation::SimEvent;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use zk_api::{Completer, KeeperState, Request, WatchedEvent};
+use zk_api::{Completer, KeeperState, Request, SessionId, WatchedEvent};
 use zk_proto::client::{ClientTimer, WatchId};
 use zk_proto::message::ConnId;
 use zk_trials::event::{ActorId, End};
@@ -57,21 +56,6 @@ pub struct Process {
     pub slow_until_ns: u64,
 }
 
-/// What happens as a process does what it was aimed at.
-#[derive(Clone, Debug)]
-pub enum Armed {
-    /// Its connection drops.
-    Lose(Loss),
-    /// The session that owns what it looks at expires.
-    ExpireOwner,
-    /// It stops for a while.
-    Pause { for_ms: u64 },
-    /// It crashes.
-    Crash { restart_after_ms: u64 },
-    /// An administrator meddles with what it has.
-    Meddle(Meddling),
-}
-
 impl Process {
     /// A process that has not begun.
     pub fn new(id: u16, scenario: &Scenario, choices: &mut Choices) -> Process {
@@ -111,6 +95,11 @@ impl Process {
     /// The state of its session, as far as it knows.
     pub fn state(&self) -> Option<KeeperState> {
         self.client.as_ref().map(Client::state)
+    }
+
+    /// Its session, if it has one.
+    pub fn session(&self) -> SessionId {
+        self.client.as_ref().map(Client::session).unwrap_or_default()
     }
 
     /// Whether nothing more is to come of it.

@@ -1,7 +1,9 @@
 //! The end of a run: when nothing moves any more, and what is left then.
 
-use crate::simulation::{MS, Phase, SimEvent, Simulation};
-use crate::trace::{Place, What};
+use crate::clock::MS;
+use crate::event::SimEvent;
+use crate::simulation::{Phase, Simulation};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{KeeperState, SessionId};
 use zk_invariants::Invariant;
@@ -18,14 +20,14 @@ impl Simulation<'_> {
     /// Ends the faults as soon as all actors are done: nobody is left to suffer from them.
     pub fn is_at_rest(&mut self) -> bool {
         if !self.processes.iter().all(|p| p.is_done()) {
-            self.done_since = None;
+            self.deadline.goes_on();
             return false;
         }
         // A server that does not serve is given all the time there is.
         if !self.cluster.hosts.iter().all(|host| host.is_serving || host.own.stays_out) {
             return false;
         }
-        let since = *self.done_since.get_or_insert(self.now);
+        let since = self.deadline.done_since(self.now);
         let timeout = self.granted_timeout_ns();
         // What was sent last is done by now, and a dead session had time to expire by ticks.
         self.now >= since + timeout && (self.only_the_living() || self.now >= since + 6 * timeout)
@@ -82,7 +84,7 @@ impl Simulation<'_> {
                 continue;
             };
             let (actor, session) = (process.actor, client.session());
-            let since_ns = self.owed.get(&session).map(|since_ns| *since_ns.max(&self.healed_ns));
+            let since_ns = self.owed.get(&session).map(|since_ns| (*since_ns).max(self.deadline.healed_ns()));
             let waits_ns = since_ns.map_or(0, |since_ns| self.now.saturating_sub(since_ns));
             self.invariants.report.check(Invariant::AnswersInTime, waits_ns <= most_ns, || {
                 let seconds = waits_ns / MS / 1000;
@@ -93,21 +95,21 @@ impl Simulation<'_> {
 
     /// Whether nothing more happens in the time that the run may take.
     pub fn time_is_up(&mut self) -> bool {
-        self.deadline = self.deadline.max(self.got_ahead + self.scenario.heal_ns() / 4);
+        let deadline_ns = self.deadline.put_off();
         let next_at = self.queue.next_at();
-        if next_at.is_some_and(|at| at > self.deadline) {
+        if next_at.is_some_and(|at| at > deadline_ns) {
             self.wait_for_sleepers();
         }
-        next_at.is_some_and(|at| at > self.deadline)
+        next_at.is_some_and(|at| at > self.deadline.at_ns())
     }
 
     /// Who still sleeps, and has for a good part of the time after healing, is no waiter that is stuck: the run goes on until
     /// it wakes, for ten times as long as it may at most.
     fn wait_for_sleepers(&mut self) {
-        let last_ns = self.heal_ns() + 10 * self.scenario.heal_ns();
+        let last_ns = self.scenario.faults_ns() + 10 * self.scenario.heal_ns();
         let wakes_ns = self.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
         if let Some(wakes_ns) = wakes_ns.map(|(_, at_ns, _)| at_ns).max().filter(|at_ns| *at_ns <= last_ns) {
-            self.deadline = wakes_ns + self.scenario.heal_ns() / 4;
+            self.deadline.wait_for(wakes_ns);
         }
     }
 

@@ -11,132 +11,20 @@
 //! assert!(run.trace.is_empty(), "nobody has asked for it");
 //! ```
 
-use crate::crossing::Crossing;
-use crate::disk_faults::DiskCrash;
-use crate::herd::Herd;
-use crate::order::{Order, Ordered};
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::simulation::Simulation;
-use crate::timeline::Moment;
 use madsim::Config;
 use madsim::runtime::Runtime;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use zk_invariants::Invariant;
-use zk_proto::mutant::Mutant;
-use zk_proto::visible::VisibleStep;
 use zk_proto::zab::invariants;
-use zk_trials::promise::Assumption;
 use zk_trials::pulse::{self, Acting, Pulse};
 use zk_trials::trial::Trial;
 
-/// Another chance: up to some event a run is what its seed makes it, and behind that all that is drawn is drawn anew.
-/// The faults of the schedule stay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Redraw {
-    /// The last event that is as it was, counted from 1; 0 for none.
-    pub after: u64,
-    /// Which chance.
-    pub with: u64,
-}
-
-/// What to keep of a run besides its verdict.
-#[derive(Clone, Debug, Default)]
-pub struct RunOptions {
-    /// Keep the trace as lines of text, the timeline, and the messages with both their times.
-    pub trace: bool,
-    /// Send human logs to `tracing`, stamped with virtual time and node. Never part of the digest.
-    pub log: bool,
-    /// Choices to take instead of the drawn ones: `(stream, entity, ordinal) -> value`.
-    pub choices: BTreeMap<(String, u64, u64), u64>,
-    /// Keep the choices that were drawn.
-    pub record_choices: bool,
-    /// Keep what clients saw, and in which order things took effect.
-    pub visible: bool,
-    /// A bug to be planted into every server.
-    pub mutant: Option<Mutant>,
-    /// Go on when an invariant is broken, to see what else is.
-    pub beyond: bool,
-    /// Check the invariants among servers whenever a peer of theirs does something, and not now and then.
-    pub check_always: bool,
-    /// Check and judge nothing, to see what that costs. What happens is the same.
-    pub unchecked: bool,
-    /// Crash a server at an operation of its disk.
-    pub crash_at: Option<DiskCrash>,
-    /// Take some events in another order.
-    pub order: Option<Order>,
-    /// Leave something else to chance from some event on.
-    pub redraw: Option<Redraw>,
-    /// Stop where this promise is broken, with a violated assumption or without. Nothing after that is known.
-    pub stop_at: Option<(&'static str, bool)>,
-}
-
-/// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
-    /// The seed.
-    pub seed: u64,
-    /// Digest of the whole trace.
-    pub digest: u64,
-    /// Virtual time at the end.
-    pub virtual_ns: u64,
-    /// Messages delivered.
-    pub messages: u64,
-    /// Queue events taken.
-    pub steps: u64,
-    /// Why the script that was given could not be taken to its end.
-    pub replay_error: Option<String>,
-    /// When the last event before a redraw came, in virtual time, and what it was.
-    pub redrawn: Option<(u64, String)>,
-    /// The steps of the order that was given.
-    pub ordered: Vec<Ordered>,
-    /// Operations that disks did.
-    pub disk_ops: u64,
-    /// How often a planted bug made a difference.
-    pub deviations: u64,
-    /// For each promise, and each invariant, by name: how often it was put to the test.
-    pub tested: BTreeMap<&'static str, u64>,
-    /// What was broken, in order of time; the first of each promise is kept with and without a violated assumption.
-    pub violations: Vec<RunViolation>,
-    /// How often each interesting case was reached.
-    pub sometimes: BTreeMap<&'static str, u64>,
-    /// The trace, if it was asked for.
-    pub trace: Vec<String>,
-    /// Those of its events that tell the story, if it was asked for.
-    pub timeline: Vec<Moment>,
-    /// The messages, in the order in which they were sent, if the trace was asked for.
-    pub crossings: Vec<Crossing>,
-    /// How many a change woke, by how many waited for something.
-    pub herd: BTreeMap<u16, Herd>,
-    /// How often somebody was granted what he had asked for.
-    pub granted: u64,
-    /// What clients saw, and in which order things took effect, if it was asked for.
-    pub visible: Vec<VisibleStep>,
-    /// The choices drawn, if they were asked for.
-    pub choices: BTreeMap<(String, u64, u64), u64>,
-}
-
-impl Run {
-    /// What was broken although no assumption of it was violated, in order of time.
-    pub fn owed(&self) -> impl Iterator<Item = &RunViolation> + Clone {
-        self.violations.iter().filter(|violation| violation.violated_assumption.is_none())
-    }
-}
-
-/// A promise or invariant that was broken.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunViolation {
-    /// Its name.
-    pub promise: &'static str,
-    /// When, in virtual time.
-    pub at_ns: u64,
-    /// What happened.
-    pub what: String,
-    /// The assumption that did not hold, where the break is expected.
-    pub violated_assumption: Option<Assumption>,
-}
+pub use crate::options::{Redraw, RunOptions};
+pub use crate::result::{Run, RunViolation};
 
 /// Runs a trial under a seed, in a thread of its own: with the faults and choices of the scenario's one run, if it has
 /// one, or those that the seed draws. Panics if the scenario is not [valid](Scenario::validate).
@@ -203,12 +91,13 @@ fn outcome(mut simulation: Simulation<'_>) -> Run {
     let (mut tested, violations) = simulation.judge.finish();
     tested.extend(simulation.invariants.report.by_name());
     if simulation.scenario.machines() > 1 {
-        tested.extend(invariants::ALL.map(|(name, _)| (name, simulation.zab_checks)));
+        tested.extend(invariants::ALL.map(|(name, _)| (name, simulation.zab.checks())));
     }
     simulation.run.sometimes.extend(std::mem::take(&mut simulation.invariants.report.cases));
     Run {
         digest,
         virtual_ns: simulation.now,
+        ordered: simulation.orders.finish(),
         tested,
         violations,
         trace,
@@ -216,7 +105,7 @@ fn outcome(mut simulation: Simulation<'_>) -> Run {
         crossings,
         herd,
         granted,
-        visible: simulation.visible.unwrap_or_default(),
+        visible: simulation.visible.finish(),
         choices: simulation.choices.into_record(),
         ..simulation.run
     }

@@ -10,13 +10,16 @@
 //! assert_eq!(error.to_string(), "servers: 6; it must be from 1 to 5");
 //! ```
 
+use crate::fault::Schedule;
+use crate::limits::{error, ordered, validate, within};
 use crate::recorded::Recorded;
-use crate::schedule::Schedule;
 use crate::script::Script;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use zk_invariants::Setup;
+
+pub use crate::limits::ScenarioError;
 
 /// The most clients that a scenario can have; the reports are not made for more.
 pub const MOST_CLIENTS: u16 = 1000;
@@ -167,16 +170,6 @@ pub struct Faults {
     pub admin_writes: u32,
 }
 
-/// Why a scenario is not valid.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{key}: {problem}")]
-pub struct ScenarioError {
-    /// The key in the file, with its table: `faults.drops`.
-    pub key: String,
-    /// What is wrong and what was expected.
-    pub problem: String,
-}
-
 impl Default for Scenario {
     /// Five clients of three servers and an observer for forty seconds of faults: a view can lag, a leader can fail, and
     /// a partition can cut a server off.
@@ -305,7 +298,7 @@ impl Scenario {
             if one.script.is_some() && s.servers > 1 {
                 return Err(error("servers", format!("{}; a script has one that leads", s.servers)));
             }
-            one.schedule.validate()?;
+            validate(&one.schedule)?;
         }
         s.faults.validate()
     }
@@ -378,6 +371,11 @@ impl Scenario {
         Err(error("observers", problem))
     }
 
+    /// `fault-seconds` in nanoseconds: when faults are over at the latest.
+    pub(crate) fn faults_ns(&self) -> u64 {
+        u64::from(self.fault_seconds) * 1_000_000_000
+    }
+
     /// `heal-seconds` in nanoseconds.
     pub(crate) fn heal_ns(&self) -> u64 {
         u64::from(self.heal_seconds) * 1_000_000_000
@@ -408,24 +406,6 @@ impl Faults {
         within("faults.clock-skew-permille", f.clock_skew_permille.into(), 0, 500)?;
         within("faults.clock-jump-ms", f.clock_jump_ms.into(), 0, 86_400_000)
     }
-}
-
-pub(crate) fn error(key: &str, problem: String) -> ScenarioError {
-    ScenarioError { key: key.to_owned(), problem }
-}
-
-pub(crate) fn within(key: &str, value: i128, least: i128, most: i128) -> Result<(), ScenarioError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(error(key, format!("{value}; it must be from {least} to {most}")))
-}
-
-fn ordered(key: &str, [least, most]: [u32; 2], limit: u32) -> Result<(), ScenarioError> {
-    if least > most {
-        return Err(error(key, format!("the least, {least}, is more than the most, {most}")));
-    }
-    within(key, most.into(), 0, limit.into())
 }
 
 #[cfg(test)]

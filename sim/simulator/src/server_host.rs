@@ -1,101 +1,24 @@
-//! Servers and the machines they run on: timers, disk, clock, crashes.
+//! Servers on their machines: what comes to them, what they want done, and how they crash and start.
 
-use crate::choices::{Choices, Stream};
-use crate::clock::Clock;
+use crate::choices::Stream;
+use crate::clock::MS;
 use crate::crossing::{Carried, Way};
+use crate::disk_faults::picks;
+use crate::event::SimEvent;
 use crate::executor::{Caught, quietly};
 use crate::knowledge::Woken;
+use crate::machine::ServerHost;
 use crate::network::Arrival;
-use crate::scenario::{Scenario, SyncRule};
-use crate::simulation::{MS, Phase, SimEvent, Simulation};
-use crate::trace::{Place, What};
+use crate::simulation::{Phase, Simulation};
+use crate::trace_event::{Place, What};
 use crate::watch::watch;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use zk_cluster::cluster::Host;
 use zk_invariants::Invariant;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
-use zk_proto::order::NameOrder;
-use zk_proto::prepare::TreeConfig;
-use zk_proto::server::{
-    Event, FRAME_BYTES_MAX, Input, Note, Output, ServerConfig, ServerId, Syncs, Timer, frame_bytes,
-};
+use zk_proto::server::{Event, FRAME_BYTES_MAX, Input, Note, Output, Timer, frame_bytes};
 use zk_proto::txn::Txn;
-use zk_proto::zab::PeerConfig;
 use zk_trials::pulse::Acting;
-
-/// A machine with a server.
-pub type ServerHost = Host<Machine>;
-
-/// What the simulator keeps of a machine.
-#[derive(Default)]
-pub struct Machine {
-    /// When the last operation that was asked for will be done: the disk does them in order.
-    disk_busy_until_ns: u64,
-    pub clock: Clock,
-    timers: BTreeMap<Timer, u32>,
-    /// What has come to it while its process stands still, if it does.
-    pub held_back: Option<Vec<SimEvent>>,
-    /// How often it has stood still.
-    pub pauses: u32,
-    /// Messages from and to the other servers take so many times as long, until then.
-    pub lag_factor: u32,
-    pub lag_until_ns: u64,
-    /// How long a sync takes, where it is slow.
-    pub slow_sync_ns: Option<u64>,
-    pub slow_until_ns: u64,
-    /// Between two pieces of a snapshot it takes so many times as long as it wants.
-    snapshot_pace: u32,
-    /// It does not start from its disk.
-    pub stays_out: bool,
-    /// Its disk refuses the next operation, and the process is down for so long.
-    pub fails_next_ms: Option<u64>,
-    /// Its disk is full until then.
-    pub full_until_ns: u64,
-    pub full_down_ms: u64,
-    /// Its process stops before it does anything more, and is down for so long.
-    pub stops_ms: Option<u64>,
-    /// What the crash leaves, if that is not drawn.
-    pub crash_way: Option<u64>,
-}
-
-impl Machine {
-    /// A machine with an empty disk and no server yet.
-    pub fn host(id: u8, scenario: &Scenario, peer: &PeerConfig, choices: &mut Choices) -> ServerHost {
-        let offset_ms = choices.below(Stream::Clock, id.into(), 4001) as i64 - 2000;
-        // Few transactions between snapshots, and small steps, so that a run sees many.
-        let snapshot_every =
-            [20, 60, 200, 1000][choices.below(Stream::Swarm, 16 + u64::from(id), 4) as usize];
-        let pace = if scenario.machines() > 1 { [1, 1, 20, 80] } else { [1; 4] };
-        let snapshot_pace = pace[choices.below(Stream::Swarm, 48 + u64::from(id), 4) as usize];
-        let config = ServerConfig {
-            zab: PeerConfig { id: ServerId(id), ..peer.clone() },
-            tick_ms: scenario.tick_ms,
-            snapshot_every,
-            snapshot_step: 3,
-            snapshots_kept: 2,
-            snapshot_bytes: 0,
-            container_check_ms: scenario.upkeep_ms,
-            super_digest: None,
-            syncs: match scenario.sync {
-                SyncRule::AsShipped => Syncs::AsShipped,
-                SyncRule::AsksQuorum => Syncs::AskQuorum,
-            },
-            tree: TreeConfig {
-                extended_types: true,
-                order: NameOrder::Salted(choices.below(Stream::Swarm, 8, u64::MAX)),
-            },
-        };
-        let clock = Clock::new(offset_ms);
-        let machine = Machine { clock, lag_factor: 1, snapshot_pace, ..Machine::default() };
-        Host::new(config, machine)
-    }
-
-    fn timer(&mut self, timer: Timer) -> &mut u32 {
-        self.timers.entry(timer).or_insert(0)
-    }
-}
 
 impl Simulation<'_> {
     pub fn host(&mut self, server: u8) -> &mut ServerHost {
@@ -115,7 +38,7 @@ impl Simulation<'_> {
                 let Some(server) = self.cluster.server(id) else { return };
                 let zxid = server.tree().last_zxid();
                 watch!(self.invariants, started(id, zxid, server.tree()));
-                watch!(self.ghost, started(server.peer()));
+                watch!(self.zab, started(server.peer()));
                 self.note(Place::Server(id), &What::Started { zxid });
                 self.server_outputs(id, &mut out);
             }
@@ -137,13 +60,11 @@ impl Simulation<'_> {
         let choices = &mut self.choices;
         let reorders = self.scenario.faults.disk_reorder;
         let report = match host.own.crash_way.take() {
-            Some(way) => host.crash(true, &mut Simulation::picks(way)),
+            Some(way) => host.crash(true, &mut picks(way)),
             None => host.crash(reorders, &mut |n| choices.below(Stream::Torn, id.into(), n)),
         };
         let Some(report) = report else { return };
-        host.own.disk_busy_until_ns = 0;
-        host.own.timers.values_mut().for_each(|count| *count += 1);
-        host.own.held_back = None;
+        host.own.crash();
         let incarnation = host.starts;
         self.note(Place::Server(id), &What::Down);
         if report.lost > 0 {
@@ -262,7 +183,8 @@ impl Simulation<'_> {
     /// A server's timer has come.
     pub fn server_timer(&mut self, id: u8, incarnation: u32, timer: Timer, generation: u32) {
         let host = self.host(id);
-        if host.starts == incarnation && *host.own.timer(timer) == generation && host.server.is_some() {
+        if host.starts == incarnation && host.own.is_last_setting(timer, generation) && host.server.is_some()
+        {
             self.note(Place::Server(id), &What::ServerTimer(timer));
             self.server_event(id, Event::Timer(timer));
             let now_ms = self.cluster.hosts[usize::from(id)].own.clock.steady_ms(self.now);
@@ -317,7 +239,7 @@ impl Simulation<'_> {
             }
             if !self.options.unchecked && !self.judge.has_violated_assumption {
                 let former = self.pulse.acts(Acting::Invariants("history"));
-                self.cluster.tell(id, &output, &mut self.ghost);
+                self.cluster.tell(id, &output, self.zab.history());
                 self.pulse.acts(former);
             }
             match output {
@@ -362,11 +284,7 @@ impl Simulation<'_> {
 
     fn set_server_timer(&mut self, id: u8, timer: Timer, after_ms: u32) {
         let host = self.host(id);
-        let pace = if timer == Timer::Snapshot { host.own.snapshot_pace } else { 1 };
-        let after = host.own.clock.real_ns(u64::from(after_ms) * u64::from(pace) * MS);
-        let count = host.own.timer(timer);
-        *count += 1;
-        let generation = *count;
+        let (after, generation) = host.own.set_timer(timer, after_ms);
         let incarnation = host.starts;
         self.queue
             .push(self.now + after, SimEvent::ServerTimer { server: id, incarnation, timer, generation });
@@ -385,14 +303,11 @@ impl Simulation<'_> {
         self.disk_op_done(id);
     }
 
-    /// The disk does one thing after the other.
     fn disk_busy(&mut self, id: u8, file: FileId, ticket: u64) {
         let usual = self.choices.range(Stream::Sync, id.into(), MS / 20, 4 * MS);
         let now = self.now;
         let host = self.host(id);
-        let takes = host.own.slow_sync_ns.unwrap_or(usual);
-        let done = host.own.disk_busy_until_ns.max(now) + takes;
-        host.own.disk_busy_until_ns = done;
+        let (takes, done) = host.own.disk_syncs(now, usual);
         let incarnation = host.starts;
         if matches!(file, FileId::Log(_))
             && let Some(down_ms) = host.crash_at_sync_ms.take()
@@ -436,7 +351,7 @@ impl Simulation<'_> {
         }
         self.note(Place::Server(id), &What::Commit { zxid: txn.zxid });
         watch!(self.invariants, committed(txn, recovered));
-        self.sees_commit(txn);
+        self.visible.commits(txn);
         if let Some(truth) = self.knowledge.commit(txn) {
             let actor = self.knowledge.actor(txn.session);
             if actor.is_some_and(|actor| self.knowledge.is_holding(actor)) {

@@ -1,120 +1,44 @@
 //! The simulation: one loop that takes one event after the other, and owns everything that they happen to.
 
-use crate::choices::{Choices, Stream};
-use crate::executor::{Executor, TaskId};
+use crate::choices::{Choices, Stream, share};
+use crate::clock::MS;
+use crate::deadline::Deadline;
+use crate::describe::tell;
+use crate::event::SimEvent;
+use crate::executor::Executor;
+use crate::fault::Schedule;
 use crate::herd::{Waiting, gets_ahead};
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
+use crate::machine::Machine;
 use crate::mailbox::GuidOrder;
 use crate::network::{Direction, Network};
-use crate::process::{Armed, Process};
+use crate::next_event::Orders;
+use crate::options::RunOptions;
+use crate::process::Process;
 use crate::queue::Queue;
-use crate::run::{Run, RunOptions};
+use crate::result::Run;
 use crate::scenario::Scenario;
-use crate::schedule::Schedule;
-use crate::script::Script;
-use crate::server_host::Machine;
-use crate::tasks::ScriptTasks;
-pub use crate::tasks::share;
-use crate::trace::{Place, Trace, What};
-use crate::views::Views;
+use crate::script_state::ScriptState;
+use crate::trace::Trace;
+use crate::trace_event::{Place, What};
+use crate::visible::Visible;
 use crate::watch::watch;
+use crate::zab_checks::ZabChecks;
 use madsim::time::TimeHandle;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{Completer, SessionId, Text, Zxid};
+use zk_api::{SessionId, Text};
 use zk_cluster::cluster::Cluster;
 use zk_invariants::{Invariant, Invariants};
-use zk_proto::client::{ClientOutput, ClientTimer};
-use zk_proto::disk::FileId;
-use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
-use zk_proto::server::{Output, ServerId, Timer};
-use zk_proto::visible::VisibleStep;
+use zk_proto::client::ClientOutput;
+use zk_proto::server::{Output, ServerId};
 use zk_proto::zab::PeerConfig;
-use zk_proto::zab::ghost::Ghost;
-use zk_proto::zab::invariants::Checker;
-use zk_proto::zab::message::{LinkId, Notification};
-use zk_trials::event::{ActorId, Event, GroundTruth, Observation, Resource};
+use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
 use zk_trials::outside::Outside;
 use zk_trials::pulse::Pulse;
 use zk_trials::trial::Trial;
-
-/// Nanoseconds of a millisecond.
-pub const MS: u64 = 1_000_000;
-
-/// Something that happens at a time.
-pub enum SimEvent {
-    /// A message arrives at a server.
-    AtServer { conn: ConnId, number: u64, message: ToServer },
-    /// A message arrives at a client.
-    AtClient { conn: ConnId, number: u64, message: ToClient },
-    /// A server notices that a connection is closed.
-    ServerSees { conn: ConnId },
-    /// A client notices that a connection is closed.
-    ClientSees { conn: ConnId },
-    /// A connection that a client has asked for is open, or refused.
-    Opening { conn: ConnId },
-    /// A server's timer comes, unless it was set anew.
-    ServerTimer { server: u8, incarnation: u32, timer: Timer, generation: u32 },
-    /// A timer of a client's session comes, unless it was set anew.
-    ClientTimer { actor: ActorId, timer: ClientTimer, generation: u32 },
-    /// A server's disk has done something.
-    DiskDone { server: u8, incarnation: u32, file: FileId, ticket: u64 },
-    /// A sleep, a piece of work or a scheduling point is over.
-    Wake {
-        actor: ActorId,
-        /// How long it takes.
-        after_ns: u64,
-        /// It is a sleep, which is not over before its time.
-        sleeps: bool,
-        completer: Completer<()>,
-    },
-    /// A task that stood still though it was ready goes on.
-    TaskGoesOn { actor: ActorId, task: TaskId },
-    /// A write arrives at the outside resource.
-    WriteArrives { actor: ActorId, resource: Resource, token: Option<Zxid>, completer: Completer<bool> },
-    /// Its answer arrives at the writer.
-    WriteAnswered { actor: ActorId, accepted: bool, completer: Completer<bool> },
-    /// A client that was told of the end of its session asks for another one.
-    Renew { actor: ActorId },
-    /// A life of a client process begins.
-    Begin { actor: ActorId },
-    /// A fault of the schedule, by its place in it.
-    Fault(usize),
-    /// A process has done what a fault was aimed at: the next thing that happens is the fault.
-    Strike { actor: ActorId, armed: Armed },
-    /// A server crashes, if it has not since this was decided.
-    CrashServer { server: u8, incarnation: u32, down_ms: u64 },
-    /// It is time for a server to start again.
-    ServerUp { server: u8, incarnation: u32 },
-    /// A process's pause is over.
-    Resume { actor: ActorId, pause: u32 },
-    /// A datagram of an election arrives.
-    Notified { from: u8, to: u8, notification: Notification },
-    /// A link that a server has dialled comes about, or not.
-    Linked { from: u8, to: u8, incarnation: u32 },
-    /// Something arrives at an end of a link between servers.
-    AtPeer { link: LinkId, end: usize, number: u64, message: ToPeer },
-    /// The news that a link is gone arrives at an end.
-    LinkGone { link: LinkId, end: usize },
-    /// A server reads what has arrived there.
-    PeerReads { link: LinkId, end: usize, message: ToPeer },
-    /// A server reads that a link is gone.
-    PeerReadsEnd { link: LinkId, end: usize },
-    /// The pause of a server's process is over.
-    ServerResumes { server: u8, pause: u32 },
-    /// What one partition has cut gets through again.
-    PartitionEnds { cut: Vec<[u8; 2]> },
-    /// A while of late messages between servers ends.
-    LagEnds { server: u8, until_ns: u64 },
-    /// A while of slow syncs ends.
-    SlowSyncEnds { server: u8, until_ns: u64 },
-    /// A while of slow messages from and to a client ends.
-    SlowLinkEnds { client: u16, until_ns: u64 },
-    /// Faults are over.
-    Heal,
-}
 
 /// What a run is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,26 +64,17 @@ pub struct Simulation<'a> {
     pub now: u64,
     pub phase: Phase,
     pub queue: Queue<SimEvent>,
+    /// Another order of some events, if one is given.
+    pub orders: Orders<'a>,
     pub choices: Choices,
     pub trace: Trace,
     /// What clients see, if it is kept.
-    pub visible: Option<Vec<VisibleStep>>,
+    pub visible: Visible,
     pub network: Network,
-    /// Steps to be taken, whatever comes next by time.
-    pub script: Option<&'a Script>,
-    /// What it holds back among the servers, while it is taken.
-    pub views: Option<Views>,
-    /// Actors write to the outside resource.
-    pub effects: bool,
-    /// What ever happened among the servers.
-    pub ghost: Ghost,
-    /// What was checked of that.
-    pub checker: Checker,
-    /// How often the invariants among servers were checked.
-    pub zab_checks: u64,
-    pub commits: u64,
-    /// The newest epoch that was established.
-    pub epoch: u32,
+    /// The script that is to be taken, if one is given.
+    pub script: ScriptState<'a>,
+    /// What ever happened among the servers, and what was checked of that.
+    pub zab: ZabChecks,
     pub cluster: Cluster<Machine, Direction, SimEvent>,
     /// The clients, then one more that makes the trial's znodes.
     pub processes: Vec<Process>,
@@ -170,22 +85,13 @@ pub struct Simulation<'a> {
     pub judge: Judge,
     /// Who waits for something, and what wakes whom.
     pub waiting: Waiting,
-    /// When the run is over, unless somebody gets ahead shortly before.
-    pub deadline: u64,
-    /// When somebody last did.
-    pub got_ahead: u64,
-    /// When the last actor was done and faults were over.
-    pub done_since: Option<u64>,
+    pub deadline: Deadline,
     pub over: bool,
     /// Since when each session has asked something and got no answer, on whatever connection.
     pub owed: BTreeMap<SessionId, u64>,
-    /// When faults were over.
-    pub healed_ns: u64,
     pub pulse: Pulse,
     /// How the run as a whole is.
     pub swarm: Swarm,
-    /// Which tasks may run while a script is followed.
-    pub script_tasks: Option<ScriptTasks>,
     pub server_out: Vec<Output>,
     pub client_out: Vec<ClientOutput>,
     time: RealTime,
@@ -223,18 +129,13 @@ impl<'a> Simulation<'a> {
             now: 0,
             phase: Phase::Setup,
             queue: Queue::new(),
+            orders: Orders::new(options.order.as_ref()),
             choices,
             trace: Trace::new(options.trace, options.log),
-            visible: options.visible.then(Vec::new),
+            visible: Visible::new(options.visible),
             network: Network::default(),
-            script: scenario.script(),
-            views: None,
-            effects: true,
-            ghost: Ghost::default(),
-            checker: Checker::default(),
-            zab_checks: 0,
-            commits: 0,
-            epoch: 0,
+            script: ScriptState::new(scenario.script()),
+            zab: ZabChecks::default(),
             cluster: Cluster::new(servers),
             processes,
             executor: Executor::default(),
@@ -243,15 +144,11 @@ impl<'a> Simulation<'a> {
             invariants: Invariants::new(scenario.invariants(peer.last_counter)),
             judge: Judge::new(trial.held_to(), pulse.clone(), options.stop_at),
             waiting: Waiting::default(),
-            deadline: u64::MAX,
-            got_ahead: 0,
-            done_since: None,
+            deadline: Deadline::new(scenario.faults_ns(), scenario.heal_ns()),
             over: false,
             owed: BTreeMap::new(),
-            healed_ns: 0,
             pulse: pulse.clone(),
             swarm,
-            script_tasks: None,
             server_out: Vec::new(),
             client_out: Vec::new(),
             time: RealTime { handle: TimeHandle::current(), shown_ns: 0 },
@@ -260,7 +157,6 @@ impl<'a> Simulation<'a> {
 
     /// Runs until nothing more is to be learned.
     pub fn run(&mut self) {
-        self.deadline = self.heal_ns() + self.scenario.heal_ns();
         for server in 0..self.scenario.machines() {
             self.start_server(server);
         }
@@ -276,7 +172,7 @@ impl<'a> Simulation<'a> {
                 continue;
             }
             if self.time_is_up() {
-                self.now = self.deadline;
+                self.now = self.deadline.at_ns();
                 break;
             }
             let Some((at, event)) = self.next_event() else { break };
@@ -311,9 +207,25 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// When faults are over at the latest.
-    pub fn heal_ns(&self) -> u64 {
-        u64::from(self.scenario.fault_seconds) * 1000 * MS
+    /// The next event: that of an order, if one is given, or the one that time brings.
+    fn next_event(&mut self) -> Option<(u64, SimEvent)> {
+        let (network, links) = (&self.network, &self.cluster.links);
+        let tell = |event: &SimEvent| tell(event, network, links);
+        self.orders.next(&mut self.queue, self.now, self.swarm.latency_ns[1], tell)
+    }
+
+    /// Notes an event that is the last before a redraw.
+    fn tell_last(&mut self, event: &SimEvent) {
+        if self.options.redraw.is_some_and(|redraw| redraw.after == self.run.steps) {
+            self.run.redrawn = Some((self.now, tell(event, &self.network, &self.cluster.links)));
+        }
+    }
+
+    /// Draws anew from here on, if that is to be.
+    fn redraw(&mut self) {
+        if let Some(redraw) = self.options.redraw.filter(|redraw| redraw.after == self.run.steps) {
+            self.choices.redraw(redraw.with);
+        }
     }
 
     /// Lets something happen, unless it happens at a server whose process stands still.
@@ -387,7 +299,7 @@ impl<'a> Simulation<'a> {
         self.note(Place::Client(actor), &What::Observed(&what));
         self.waiting.says(actor, &what);
         if gets_ahead(&what) {
-            self.got_ahead = self.now;
+            self.deadline.get_ahead(self.now);
         }
         watch!(self.judge, see(self.now, &Event::Observed { actor, what }));
     }

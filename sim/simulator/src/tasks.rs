@@ -5,32 +5,18 @@
 //! followed, tasks run as in the model that wrote it.
 
 use crate::choices::Stream;
+use crate::event::SimEvent;
 use crate::executor::TaskId;
 use crate::process::Process;
-use crate::simulation::{Phase, SimEvent, Simulation};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::simulation::{Phase, Simulation};
 use zk_api::Response;
 use zk_proto::message::ToClient;
-
-/// Which tasks may run while a script is followed: of a process, the one that an event wakes, if no other is ready. All
-/// others wait for a step of their own.
-#[derive(Debug, Default)]
-pub struct ScriptTasks {
-    /// Processes whose code is busy.
-    busy: BTreeSet<u16>,
-    /// Processes with ready tasks that wait for a step of their own.
-    standing: BTreeSet<u16>,
-    /// The task of each process that has run in this turn.
-    ran: BTreeMap<u16, TaskId>,
-    /// The task whose step this is.
-    due: Option<TaskId>,
-}
 
 impl Simulation<'_> {
     /// The task that runs next in this turn, and its process.
     pub fn next_task(&mut self) -> Option<(TaskId, u16)> {
-        if self.script_tasks.is_some() {
-            return self.next_of_script();
+        if let Some(tasks) = &mut self.script.tasks {
+            return tasks.next(&mut self.executor, self.scenario.clients);
         }
         loop {
             let (task, process) = self.executor.pick(&mut self.choices)?;
@@ -86,36 +72,12 @@ impl Simulation<'_> {
             && !self.processes[usize::from(process)].learns_loss
     }
 
-    fn next_of_script(&mut self) -> Option<(TaskId, u16)> {
-        let script = self.script_tasks.as_mut()?;
-        for process in self.executor.ready_processes() {
-            let ready = self.executor.ready_of(process);
-            let task = match (script.due, script.ran.get(&process), &*ready) {
-                (Some(due), ..) if ready.contains(&due) => due,
-                _ if script.busy.contains(&process) || script.standing.contains(&process) => continue,
-                (_, None, &[only]) => only,
-                (_, Some(last), &[only]) if *last == only => only,
-                // Who is no client is no process of a model.
-                (.., &[first, ..]) if process >= self.scenario.clients => first,
-                _ => continue,
-            };
-            script.due = None;
-            script.standing.remove(&process);
-            script.ran.insert(process, task);
-            self.executor.take(task);
-            return Some((task, process));
-        }
-        script.ran.clear();
-        script.standing = self.executor.ready_processes();
-        None
-    }
-
     /// Of a process's ready tasks, the one of this number runs.
     pub fn run_in_script(&mut self, process: u16, nth: u8) -> Result<(), String> {
         let ready = self.executor.ready_of(process);
         let task = ready.get(usize::from(nth)).ok_or("it has not so many tasks that are ready")?;
-        if let Some(script) = &mut self.script_tasks {
-            script.due = Some(*task);
+        if let Some(tasks) = &mut self.script.tasks {
+            tasks.due(*task);
         }
         self.turn();
         self.tell_broken();
@@ -124,14 +86,14 @@ impl Simulation<'_> {
 
     /// A process's code is busy from now on.
     pub fn busy_in_script(&mut self, process: u16) {
-        if let Some(script) = &mut self.script_tasks {
-            script.busy.insert(process);
+        if let Some(tasks) = &mut self.script.tasks {
+            tasks.busy(process);
         }
     }
 
     /// And no longer. Its ready tasks stand still.
     pub fn stands_in_script(&mut self, process: u16) -> Result<(), String> {
-        let was_busy = self.script_tasks.as_mut().is_some_and(|script| script.busy.remove(&process));
+        let was_busy = self.script.tasks.as_mut().is_some_and(|tasks| tasks.no_longer_busy(process));
         was_busy.then_some(()).ok_or_else(|| "its code is not busy".to_owned())
     }
 
@@ -152,13 +114,4 @@ fn is_news(message: &ToClient) -> bool {
         ToClient::Reply { result, .. } => matches!(result, Ok(Response::Closed)),
         ToClient::WatchesSet { .. } | ToClient::Pong { .. } | ToClient::Event { .. } => false,
     }
-}
-
-/// A share of `spread`: the `power`th power of an even draw `x` below 2^16.
-pub fn share(spread: u64, x: u64, power: u32) -> u64 {
-    let mut share = 1u128 << 16;
-    for _ in 0..power {
-        share = (share * u128::from(x)) >> 16;
-    }
-    ((u128::from(spread) * share) >> 16) as u64
 }

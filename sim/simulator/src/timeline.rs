@@ -12,13 +12,13 @@
 //! assert!(run.timeline.iter().all(|moment| run.trace.contains(&moment.to_string())));
 //! ```
 
-use crate::schedule::Fault;
-use crate::trace::{What, line};
+use crate::fault::Fault;
+use crate::trace_event::{What, line};
 use std::fmt;
 use zk_api::{KeeperState, Zxid};
 use zk_trials::event::{GroundTruth, Observation};
 
-pub use crate::trace::Place;
+pub use crate::trace_event::Place;
 
 /// Something that happened. Displayed, it is its line of the trace.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,10 @@
 //! next observer, which is as far as the leader is by the time that it has asked the leader whether the session lives,
 //! and no less.
 
+use crate::event::SimEvent;
 use crate::script::WrittenStep;
-use crate::simulation::{SimEvent, Simulation};
+use crate::script_state::Views;
+use crate::simulation::Simulation;
 use zk_api::Zxid;
 use zk_proto::message::{ToClient, ToPeer, ToServer};
 use zk_proto::server::ServerId;
@@ -18,40 +20,21 @@ use zk_trials::script::ScriptStep;
 /// The only voter.
 const LEADER: u8 = 0;
 
-/// What a script holds back among its servers.
-#[derive(Debug)]
-pub struct Views {
-    /// How many transactions a view may be behind.
-    lag: usize,
-    /// Transactions are held back; not yet while all connect.
-    holds: bool,
-    /// What was proposed while the leader's disk does not write.
-    unwritten: usize,
-    /// Writes of a lost connection that were proposed before the script came to them, of each process.
-    early: Vec<usize>,
-}
-
-impl Views {
-    pub fn new(lag: u8, clients: u16) -> Views {
-        Views { lag: lag.into(), holds: false, unwritten: 0, early: vec![0; clients.into()] }
-    }
-}
-
 impl Simulation<'_> {
     /// From now on, transactions wait.
     pub fn hold_views(&mut self) {
-        if let Some(views) = &mut self.views {
-            views.holds = true;
+        if let Some(views) = &mut self.script.views {
+            views.hold();
         }
     }
 
     fn views(&mut self) -> &mut Views {
-        self.views.as_mut().expect("only scripts with views that lag come here")
+        self.script.views.as_mut().expect("only scripts with views that lag come here")
     }
 
     /// Whether what a server's disk does is done at once.
     pub fn writes_at_once(&self, server: u8) -> bool {
-        server != LEADER || self.views.as_ref().is_none_or(|views| views.unwritten == 0)
+        server != LEADER || self.script.views.as_ref().is_none_or(|views| views.unwritten() == 0)
     }
 
     /// Whether what goes over a link arrives at once: the oldest in its direction, unless it is a transaction for an
@@ -61,7 +44,7 @@ impl Simulation<'_> {
             SimEvent::AtPeer { link: l, end: e, number, .. } if (*l, *e) == (link, end) => Some(*number),
             _ => None,
         };
-        let holds = self.views.as_ref().is_some_and(|views| views.holds);
+        let holds = self.script.views.as_ref().is_some_and(Views::holds);
         self.queue.events().filter_map(oldest).min() == Some(number)
             && !(holds && matches!(message, ToPeer::Zab(Packet::Inform(_))))
     }
@@ -97,13 +80,13 @@ impl Simulation<'_> {
     /// How many transactions an observer has to catch up with.
     fn behind(&self, server: u8) -> usize {
         let on_their_way = self.queue.events().filter_map(|h| self.informs(h, server));
-        let unwritten = self.views.as_ref().map_or(0, |views| views.unwritten);
+        let unwritten = self.script.views.as_ref().map_or(0, Views::unwritten);
         on_their_way.filter(|txn| !self.is_unseen(txn)).count() + unwritten
     }
 
     /// The leader's disk writes what it has held back.
     fn write_all(&mut self) -> Result<(), String> {
-        self.views().unwritten = 0;
+        self.views().write_all();
         self.settle()
     }
 
@@ -112,7 +95,7 @@ impl Simulation<'_> {
         loop {
             let next = self.queue.first(|h| self.informs(h, server).is_some());
             let Some((_, event)) = next.and_then(|number| self.queue.take_numbered(number)) else {
-                if self.views().unwritten == 0 {
+                if self.views().unwritten() == 0 {
                     return Ok(false);
                 }
                 self.write_all()?;
@@ -142,7 +125,7 @@ impl Simulation<'_> {
     pub fn hasten(&mut self) -> Result<(), String> {
         for p in 0..self.scenario.clients {
             let Some(server) = self.observer_of(p) else { continue };
-            while self.behind(server) > self.views().lag && self.goes_on(server)? {}
+            while self.behind(server) > self.views().lag() && self.goes_on(server)? {}
         }
         Ok(())
     }
@@ -223,17 +206,13 @@ impl Simulation<'_> {
         early: bool,
         serve: impl FnOnce(&mut Self, u16) -> Result<(), String>,
     ) -> Result<(), String> {
-        let of_process = usize::from(p);
-        if !early && self.views().early[of_process] > 0 {
-            self.views().early[of_process] -= 1;
+        if !early && self.views().comes_to_early(p) {
             return self.write_all();
         }
-        if early {
-            self.views().early[of_process] += 1;
-        } else {
+        if !early {
             self.nothing_unwritten()?;
         }
-        self.views().unwritten += 1;
+        self.views().propose(p, early);
         serve(self, p)?;
         self.settle()?;
         self.hasten()
@@ -241,7 +220,7 @@ impl Simulation<'_> {
 
     /// What was proposed stands before anything else is done.
     pub fn nothing_unwritten(&mut self) -> Result<(), String> {
-        match self.views().unwritten {
+        match self.views().unwritten() {
             0 => Ok(()),
             _ => self.write_all(),
         }
@@ -268,7 +247,7 @@ impl Simulation<'_> {
     /// nothing to go on with.
     pub fn next_server_goes_on(&mut self, p: u16) -> Result<bool, String> {
         match self.observer_of(p) {
-            Some(server) if self.views.is_some() => self.goes_on(server),
+            Some(server) if self.script.views.is_some() => self.goes_on(server),
             Some(_) | None => Ok(false),
         }
     }

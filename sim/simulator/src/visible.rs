@@ -1,22 +1,24 @@
 //! What clients see of the ensemble, and what takes effect behind it, recorded for whoever judges it.
 
-use crate::simulation::Simulation;
 use zk_api::{KeeperState, SessionId};
 use zk_proto::message::{ToClient, ToServer};
 use zk_proto::txn::Txn;
 use zk_proto::visible::{Cause, VisibleStep};
 
-impl Simulation<'_> {
-    /// The session of a client, if it has one.
-    pub fn session_of(&self, process: u16) -> SessionId {
-        let client = self.processes[usize::from(process)].client.as_ref();
-        client.map(|client| client.session()).unwrap_or_default()
+/// What clients see, if it is kept.
+pub struct Visible {
+    steps: Option<Vec<VisibleStep>>,
+}
+
+impl Visible {
+    /// Nothing yet.
+    pub fn new(keep: bool) -> Visible {
+        Visible { steps: keep.then(Vec::new) }
     }
 
-    /// A message reaches a client.
-    pub fn sees_message(&mut self, process: u16, message: &ToClient) {
-        let session = self.session_of(process);
-        let Some(steps) = &mut self.visible else { return };
+    /// A message reaches the client of a session.
+    pub fn gets(&mut self, session: SessionId, message: &ToClient) {
+        let Some(steps) = &mut self.steps else { return };
         match message {
             ToClient::Reply { .. } | ToClient::WatchesSet { .. } | ToClient::Event { .. } => {
                 steps.push(VisibleStep::Gets { session, message: message.clone() });
@@ -26,10 +28,9 @@ impl Simulation<'_> {
         }
     }
 
-    /// A client's session changes.
-    pub fn sees_state(&mut self, session: SessionId, state: KeeperState) {
-        let is_new = !self.knowledge.is_known(session);
-        let Some(steps) = &mut self.visible else { return };
+    /// A session changes, as its client sees it, which knows of it for the first time if it `is_new`.
+    pub fn changes(&mut self, session: SessionId, state: KeeperState, is_new: bool) {
+        let Some(steps) = &mut self.steps else { return };
         steps.push(match state {
             KeeperState::SyncConnected if is_new => VisibleStep::Begins { session },
             KeeperState::SyncConnected => VisibleStep::Connects { session, watches: Default::default() },
@@ -39,10 +40,9 @@ impl Simulation<'_> {
         });
     }
 
-    /// A client sends something.
-    pub fn sees_sent(&mut self, process: u16, message: &ToServer) {
-        let session = self.session_of(process);
-        let Some(steps) = &mut self.visible else { return };
+    /// The client of a session sends something.
+    pub fn sends(&mut self, session: SessionId, message: &ToServer) {
+        let Some(steps) = &mut self.steps else { return };
         match message {
             ToServer::Request { xid, request } => {
                 steps.push(VisibleStep::Sends { session, xid: *xid, request: request.clone() });
@@ -61,10 +61,15 @@ impl Simulation<'_> {
     }
 
     /// A transaction is committed.
-    pub fn sees_commit(&mut self, txn: &Txn) {
-        if let Some(steps) = &mut self.visible {
+    pub fn commits(&mut self, txn: &Txn) {
+        if let Some(steps) = &mut self.steps {
             let (zxid, session, xid) = (txn.zxid, txn.session, txn.xid);
             steps.push(VisibleStep::Commits { zxid, session, xid, cause: Cause::of(txn) });
         }
+    }
+
+    /// All of it.
+    pub fn finish(self) -> Vec<VisibleStep> {
+        self.steps.unwrap_or_default()
     }
 }
