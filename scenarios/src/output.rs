@@ -54,6 +54,13 @@ pub(crate) fn print(text: &str) -> Result<(), BadInput> {
     }
 }
 
+/// A line for people, beside what `serve` prints.
+#[cfg(feature = "serve")]
+pub(crate) fn note(line: impl std::fmt::Display) {
+    // Nobody to tell: the verdict says it.
+    let _ = writeln!(std::io::stderr(), "zoocheck serve: {line}");
+}
+
 /// What a terminal would act on is spelt out, whoever named it so: but for lines, columns, and colours.
 fn shown(text: &str) -> Cow<'_, str> {
     let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');

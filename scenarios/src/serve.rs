@@ -4,7 +4,7 @@
 pub(crate) mod schedule;
 
 use crate::interrupt::Interrupt;
-use crate::output::print;
+use crate::output::{note, print};
 use crate::typed::{address, whole};
 use crate::{Answer, BadInput};
 use clap::Args;
@@ -225,12 +225,6 @@ fn judged(verdict: &zk_serve::Verdict, record: Option<&Path>) -> Result<Answer, 
         (true, false) => Answer::Undecided,
         (true, true) => Answer::Held,
     })
-}
-
-/// A line for people.
-fn note(line: impl std::fmt::Display) {
-    // Nobody to tell: the verdict says it.
-    let _ = writeln!(std::io::stderr(), "zoocheck serve: {line}");
 }
 
 /// The line that says that clients may come.

@@ -1,7 +1,7 @@
 //! The faults of a scenario file, done to a server that serves real clients.
 
-use super::note;
 use crate::BadInput;
+use crate::output::note;
 use crate::run::read_scenario;
 use std::collections::BTreeMap;
 use std::time::Duration;
