@@ -9,7 +9,6 @@ use crate::typed::{address, whole};
 use crate::{Answer, BadInput};
 use clap::Args;
 use serde::Serialize;
-use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
