@@ -2,7 +2,7 @@
 
 use super::arguments::{ReportArguments, RunArguments};
 use crate::interrupt::Interrupt;
-use crate::output::{self, Format, paint, print};
+use crate::output::{Format, paint, print};
 use crate::progress::Progress;
 use crate::run::{self, How, Pace, Saving, SeedRange, Target};
 use crate::trial_list::Trials;
@@ -188,6 +188,6 @@ fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answ
         progress.at(done, String::new, || format!("{} of {} rounds", count(done), count(total)));
     })?;
     drop(progress);
-    output::show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
+    crate::output::show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
     Ok(report.answer)
 }

@@ -11,9 +11,7 @@ use zk_api::{EventType, KeeperState, SessionId};
 use zk_reports::{Mark, Moment};
 use zk_simulator::timeline::{Moment as Happened, Place, TimelineEvent};
 use zk_simulator::{Run, RunViolation};
-#[cfg(feature = "live")]
-use zk_trials::event::Event;
-use zk_trials::event::{ActorId, End, GroundTruth, Resource};
+use zk_trials::event::{ActorId, End, Event, GroundTruth, Resource};
 
 /// Where something happens that happens at no process.
 const NOBODY: &str = "--";
