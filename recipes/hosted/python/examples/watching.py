@@ -16,6 +16,7 @@ ROOT = "/watched/tree"
 # Faults are over after 40 s, when what is watched is changed for the last time; what is shown may be late by so long.
 LAST_CHANGE_S, SETTLED_S = 42, 100
 PAUSE_S = 0.5
+ITEMS = "red", "green", "blue"
 
 
 def data(client, probe):
@@ -23,9 +24,9 @@ def data(client, probe):
         return changes(client, probe)
     shown = []
     client.retry(client.ensure_path, ROOT)
-    client.DataWatch(ROOT + "/item-0", lambda data, stat: shown.append(data))
+    client.DataWatch("%s/%s" % (ROOT, ITEMS[0]), lambda data, stat: shown.append(data))
     settles(client)
-    expect(probe, shown[-1], there(client, "item-0"))
+    expect(probe, shown[-1], there(client, ITEMS[0]))
 
 
 def children(client, probe):
@@ -58,7 +59,7 @@ def changes(client, probe):
     client.retry(client.ensure_path, ROOT)
     started, step = time.monotonic(), 0
     while time.monotonic() - started < LAST_CHANGE_S:
-        path = "%s/item-%d" % (ROOT, step % 3)
+        path = "%s/%s" % (ROOT, ITEMS[step % 3])
         change(client, path, step)
         probe.work()
         step += 1
