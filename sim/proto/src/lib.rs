@@ -16,6 +16,7 @@
 pub mod client;
 pub mod codec;
 pub mod disk;
+mod ids;
 pub mod log;
 pub mod message;
 pub mod mutant;

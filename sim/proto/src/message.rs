@@ -1,26 +1,9 @@
 //! What clients and servers say to each other, and servers among themselves.
 
+pub use crate::ids::{ConnId, Password, Xid};
 use crate::zab::message::Packet;
-use std::fmt;
 use std::sync::Arc;
 use zk_api::{ErrorCode, Identity, Request, Response, SessionId, Text, WatchedEvent, Zxid};
-
-/// A connection between a client and a server, named by whoever carries the messages. Never used again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnId(pub u64);
-
-impl fmt::Debug for ConnId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "c{}", self.0)
-    }
-}
-
-/// A client's number for a request. Counts up over the whole session, so `(session, xid)` names a request.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Xid(pub i32);
-
-/// What proves that a client owns a session. Given by the leader as an input, never invented here.
-pub type Password = [u8; 16];
 
 /// Stands for a text that is null where a server takes it for a text like any other. No path and no name is this
 /// one.

@@ -16,53 +16,19 @@
 //! assert_eq!(tree.last_zxid(), Zxid::new(1, 1));
 //! ```
 
-// Here it is held and asked; `tree::apply` changes it, `tree::snapshot` takes it apart and puts it together again.
+mod node;
 
-mod apply;
-mod snapshot;
-
-use crate::txn::NodeKind;
+use crate::txn::{NodeKind, Txn, TxnBody};
+pub use node::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::ops::Bound;
 use std::sync::Arc;
 use zk_api::{
-    AclList, Data, ErrorCode, EventType, Response, SessionId, Stat, StatFields, Text, Zxid, open_acl,
-    read_acl,
+    AclList, Data, ErrorCode, EventType, MultiOutcome, OpResult, Response, SessionId, Stat, Text, Zxid,
+    open_acl, read_acl, split,
 };
-
-/// A znode as it is stored.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Node {
-    /// Its data.
-    pub data: Data,
-    /// Its access control list.
-    pub acl: AclList,
-    /// What kind it is.
-    pub kind: NodeKind,
-    /// Creation, as in [`Stat`].
-    pub czxid: Zxid,
-    /// Last data change.
-    pub mzxid: Zxid,
-    /// Last change of the children.
-    pub pzxid: Zxid,
-    /// Milliseconds since the Unix epoch.
-    pub ctime_ms: i64,
-    /// Milliseconds since the Unix epoch.
-    pub mtime_ms: i64,
-    /// Data changes.
-    pub version: i32,
-    /// ACL changes.
-    pub aversion: i32,
-    /// Children ever created: the next sequence number. `Stat.cversion` is `2 * created - children.len()`.
-    ///
-    /// Sticks at `i32::MAX` in place of wrapping around: a sequential name then ends in 2147483647 each time,
-    /// so that a second create of one prefix fails with `NodeExists`. That is how ZooKeeper's comparison of
-    /// the counters reads; it is not measured yet.
-    pub created: i32,
-    /// The children's names.
-    pub children: BTreeSet<Text>,
-}
 
 /// The tree of znodes at one zxid. A clone shares everything until either is changed.
 #[derive(Clone, PartialEq, Eq)]
@@ -105,56 +71,17 @@ pub struct Applied {
     pub changes: Vec<Change>,
 }
 
-impl Node {
-    /// A znode just created by the transaction `czxid`.
-    pub fn new(data: Data, acl: AclList, kind: NodeKind, czxid: Zxid, ctime_ms: i64) -> Node {
-        Node {
-            data,
-            acl,
-            kind,
-            czxid,
-            mzxid: czxid,
-            pzxid: czxid,
-            ctime_ms,
-            mtime_ms: ctime_ms,
-            version: 0,
-            aversion: 0,
-            created: 0,
-            children: BTreeSet::new(),
-        }
-    }
+/// When a transaction happens, and what it has changed so far.
+struct Applying {
+    zxid: Zxid,
+    time_ms: i64,
+    changes: Vec<Change>,
+}
 
-    /// What ZooKeeper tells about it.
-    pub fn stat(&self) -> Stat {
-        Stat::from(StatFields {
-            czxid: self.czxid,
-            mzxid: self.mzxid,
-            ctime_ms: self.ctime_ms,
-            mtime_ms: self.mtime_ms,
-            version: self.version,
-            cversion: self.created.wrapping_mul(2).wrapping_sub(self.children.len() as i32),
-            aversion: self.aversion,
-            ephemeral_owner: self.owner().unwrap_or(SessionId::NONE),
-            data_length: self.data.bytes().len() as u32,
-            num_children: self.children.len() as u32,
-            pzxid: self.pzxid,
-        })
-    }
-
-    /// The session whose end deletes it.
-    pub fn owner(&self) -> Option<SessionId> {
-        self.kind.owner()
-    }
-
-    /// Whether the server is to remove it at `now_ms`: a container that had a child and has none, or a TTL
-    /// znode that has no child and was not changed for longer than its time.
-    fn is_expired(&self, now_ms: i64) -> bool {
-        let due = match self.kind {
-            NodeKind::Persistent | NodeKind::Ephemeral(_) => false,
-            NodeKind::Container => self.created > 0,
-            NodeKind::Ttl(ttl_ms) => now_ms.saturating_sub(self.mtime_ms) > ttl_ms,
-        };
-        due && self.children.is_empty()
+impl Applying {
+    fn changed(&mut self, path: &Text, kind: EventType, acl: &AclList, parent_acl: &AclList) {
+        let (acl, parent_acl) = (acl.clone(), parent_acl.clone());
+        self.changes.push(Change { path: path.clone(), kind, acl, parent_acl });
     }
 }
 
@@ -235,6 +162,176 @@ impl DataTree {
     pub fn expired_nodes(&self, now_ms: i64) -> Vec<Text> {
         self.nodes().filter(|(_, node)| node.is_expired(now_ms)).map(|(path, _)| path.clone()).collect()
     }
+
+    /// Applies a transaction. Applying one again, or over a fuzzy snapshot that has part of it, is harmless.
+    ///
+    /// A transaction may meet a tree that has it already, or that has some later ones: a snapshot is written while
+    /// transactions go on, so each znode in it is as it was at a moment of its own between the snapshot's beginning and
+    /// its end. Replaying every transaction from the beginning gives the tree as if there had been no snapshot, for a
+    /// transaction carries results. On the way there, what is newer is left as it is:
+    ///
+    /// - A znode created later than the transaction is another incarnation of the path and not the one meant: its own
+    ///   creation and its predecessor's deletion will be replayed.
+    /// - What only grows within an incarnation (zxids, counters, versions of data) is never set back.
+    ///
+    /// A child met without its parent is no error: the parent's creation will be replayed, and then the child's.
+    pub fn apply(&mut self, txn: &Txn) -> Applied {
+        let mut at = Applying { zxid: txn.zxid, time_ms: txn.time_ms, changes: Vec::new() };
+        let result = match &txn.body {
+            TxnBody::CreateSession { .. } => Ok(Response::Closed),
+            TxnBody::CloseSession { ephemerals, expired: _ } => {
+                for path in ephemerals {
+                    self.delete(&mut at, path);
+                }
+                Ok(Response::Closed)
+            }
+            body @ (TxnBody::Create { .. }
+            | TxnBody::Delete { .. }
+            | TxnBody::SetData { .. }
+            | TxnBody::Check { .. }) => Ok(match self.apply_op(&mut at, body) {
+                Some(OpResult::Created { path, stat }) => Response::Created { path, stat },
+                Some(OpResult::Deleted) => Response::Deleted,
+                Some(OpResult::DataSet(stat)) => Response::DataSet(stat),
+                Some(OpResult::Checked) | None => Response::Multi(MultiOutcome::Applied(Vec::new())),
+            }),
+            TxnBody::SetAcl { path, acl, aversion } => {
+                Ok(Response::AclSet(self.set_acl(&at, path, acl, *aversion)))
+            }
+            TxnBody::Multi { ops } => {
+                let results = ops.iter().filter_map(|op| self.apply_op(&mut at, op)).collect();
+                Ok(Response::Multi(MultiOutcome::Applied(results)))
+            }
+            TxnBody::Error(code) => Err(*code),
+            TxnBody::MultiError(codes) => Ok(Response::Multi(MultiOutcome::Failed(codes.clone()))),
+        };
+        self.last_zxid = self.last_zxid.max(txn.zxid);
+        Applied { result, changes: at.changes }
+    }
+
+    /// Applies what may be part of a multi; `None` for anything else, which no leader puts there.
+    fn apply_op(&mut self, at: &mut Applying, body: &TxnBody) -> Option<OpResult> {
+        match body {
+            TxnBody::Create { path, data, acl, kind, parent_created } => {
+                let node = Node::new(data.clone(), acl.clone(), *kind, at.zxid, at.time_ms);
+                self.create(at, path, node, *parent_created);
+                Some(OpResult::Created { path: path.clone(), stat: self.stat(path) })
+            }
+            TxnBody::Delete { path } => {
+                self.delete(at, path);
+                Some(OpResult::Deleted)
+            }
+            TxnBody::SetData { path, data, version } => {
+                Some(OpResult::DataSet(self.set_data(at, path, data, *version)))
+            }
+            TxnBody::Check { path: _ } => Some(OpResult::Checked),
+            TxnBody::CreateSession { .. }
+            | TxnBody::CloseSession { .. }
+            | TxnBody::SetAcl { .. }
+            | TxnBody::Multi { .. }
+            | TxnBody::Error(_)
+            | TxnBody::MultiError(_) => None,
+        }
+    }
+
+    fn create(&mut self, at: &mut Applying, path: &Text, node: Node, parent_created: i32) {
+        let (parent_path, name) = split(path);
+        let nodes = Arc::make_mut(&mut self.nodes);
+        // Without its parent, or below a later parent, the child is deleted again further on in the log.
+        let Some(parent) = incarnation(nodes, parent_path, at.zxid) else { return };
+        parent.created = parent.created.max(parent_created);
+        parent.pzxid = parent.pzxid.max(at.zxid);
+        parent.children.insert(name.into());
+        let parent_acl = parent.acl.clone();
+        // What is there already is this very znode, changed since, or a later one.
+        if !nodes.contains_key(path) {
+            at.changed(path, EventType::NodeCreated, &node.acl, &parent_acl);
+            nodes.insert(path.clone(), Arc::new(node));
+        }
+    }
+
+    fn delete(&mut self, at: &mut Applying, path: &Text) {
+        let (parent_path, name) = split(path);
+        let nodes = Arc::make_mut(&mut self.nodes);
+        let is_later = nodes.get(path).is_some_and(|node| node.czxid > at.zxid);
+        if let Some(parent) = incarnation(nodes, parent_path, at.zxid) {
+            parent.pzxid = parent.pzxid.max(at.zxid);
+            if !is_later {
+                parent.children.remove(name);
+            }
+        }
+        if is_later {
+            return;
+        }
+        if let Some(gone) = nodes.remove(path) {
+            let parent_acl = nodes.get(parent_path).map_or_else(open_acl, |parent| parent.acl.clone());
+            at.changed(path, EventType::NodeDeleted, &gone.acl, &parent_acl);
+        }
+    }
+
+    fn set_data(&mut self, at: &mut Applying, path: &Text, data: &Data, version: i32) -> Stat {
+        let Some(node) = incarnation(Arc::make_mut(&mut self.nodes), path, at.zxid) else {
+            return Stat::default();
+        };
+        // Of two in one multi the second has the same zxid and is the one to stay.
+        if node.mzxid <= at.zxid {
+            node.data = data.clone();
+            node.version = version;
+            node.mzxid = at.zxid;
+            node.mtime_ms = at.time_ms;
+            at.changed(path, EventType::NodeDataChanged, &node.acl, &node.acl);
+        }
+        node.stat()
+    }
+
+    /// No watch tells of an ACL.
+    fn set_acl(&mut self, at: &Applying, path: &Text, acl: &AclList, aversion: i32) -> Stat {
+        let Some(node) = incarnation(Arc::make_mut(&mut self.nodes), path, at.zxid) else {
+            return Stat::default();
+        };
+        // No zxid tells how new the ACL is; setting an older one is mended when the later ones are replayed.
+        node.acl = acl.clone();
+        node.aversion = aversion;
+        node.stat()
+    }
+
+    /// The znodes behind a path, in order of their paths; all of them behind the empty path.
+    ///
+    /// A snapshot written in steps goes on where its last step ended, whatever became of that znode.
+    pub fn nodes_after<'a>(&'a self, path: &str) -> impl Iterator<Item = (&'a Text, &'a Node)> + use<'a> {
+        let range = (Bound::Excluded(path), Bound::Unbounded);
+        self.nodes.range::<str, _>(range).map(|(path, node)| (path, &**node))
+    }
+
+    /// Puts a piece of a snapshot in place, over a [new](DataTree::new) tree, in any order of the pieces.
+    ///
+    /// `children` is not read but follows from the paths restored, as those of a fuzzy snapshot need not fit.
+    pub fn restore(&mut self, path: Text, mut node: Node) {
+        let nodes = Arc::make_mut(&mut self.nodes);
+        let prefix: Text = if &*path == "/" { path.clone() } else { format!("{path}/").into() };
+        node.children = nodes
+            .range::<str, _>((Bound::Excluded(&*prefix), Bound::Unbounded))
+            .map_while(|(below, _)| below.strip_prefix(&*prefix))
+            .filter(|rest| !rest.contains('/'))
+            .map(Text::from)
+            .collect();
+        let (parent_path, name) = split(&path);
+        if !name.is_empty()
+            && let Some(parent) = nodes.get_mut(parent_path)
+        {
+            Arc::make_mut(parent).children.insert(name.into());
+        }
+        nodes.insert(path, Arc::new(node));
+    }
+
+    /// Says which transaction was the last one that a snapshot has for certain.
+    pub fn set_last_zxid(&mut self, zxid: Zxid) {
+        self.last_zxid = zxid;
+    }
+}
+
+/// The znode that a transaction means: that of the path, unless it was created later.
+fn incarnation<'a>(nodes: &'a mut BTreeMap<Text, Arc<Node>>, path: &str, zxid: Zxid) -> Option<&'a mut Node> {
+    nodes.get_mut(path).filter(|node| node.czxid <= zxid).map(Arc::make_mut)
 }
 
 impl Default for DataTree {
@@ -263,18 +360,6 @@ impl Hash for DataTree {
             [node.ctime_ms, node.mtime_ms].hash(state);
             [node.version, node.aversion, node.created].hash(state);
         }
-    }
-}
-
-/// In one line, as states of a model and traces are read by people; what is as in most znodes is left out.
-impl fmt::Debug for Node {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} {:?} cz={} mz={} pz={}", self.kind, self.data, self.czxid, self.mzxid, self.pzxid)?;
-        write!(f, " v={} av={} created={}", self.version, self.aversion, self.created)?;
-        if self.acl != open_acl() {
-            write!(f, " acl={:?}", self.acl)?;
-        }
-        Ok(())
     }
 }
 

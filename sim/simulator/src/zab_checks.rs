@@ -2,7 +2,8 @@
 
 use zk_proto::zab::Peer;
 use zk_proto::zab::ghost::Ghost;
-use zk_proto::zab::invariants::{Broken, Checker};
+use zk_proto::zab::invariants::Broken;
+use zk_proto::zab::invariants::growing::Checker;
 
 /// The invariants of Zab are checked after so many commits at the latest, and at each change of roles.
 const CHECK_EVERY: u64 = 64;

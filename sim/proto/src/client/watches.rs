@@ -2,7 +2,7 @@
 //!
 //! A server keeps one watch of a kind for a client and a path; here each may have several listeners.
 
-use super::{ClientOutput, WatchId};
+use super::event::{ClientOutput, WatchId};
 use crate::message::WatchList;
 use std::sync::Arc;
 use zk_api::{AddWatchMode, EventType, Request, Response, Text, WatchedEvent, WatcherKind};

@@ -1,10 +1,10 @@
 //! What a committed transaction does on this server: the tree changes, watches fire, answers go out.
 
+use super::connection::Waiting;
 use super::{Note, Server, ServerStep};
 use crate::message::{ConnId, ToClient, Xid};
 use crate::mutant::Mutant;
 use crate::prepare::{acl, answer};
-use crate::server::request::Waiting;
 use crate::txn::{Txn, TxnBody};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Server {
         for conn in ready {
             self.drain(conn, step);
         }
-        self.count_for_snapshot(step);
+        self.storage.applied(&self.config, &self.tree, &self.sessions, step);
     }
 
     /// What a session had asked on a former connection is applied. Its new one may still wait to be connected, before that.

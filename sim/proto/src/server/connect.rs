@@ -1,42 +1,16 @@
 //! Connections come and go; sessions open, move from one to another, and end.
 
+use super::connection::{Connection, Waiting};
 use super::lead::Place;
 use super::{Server, ServerStep};
-use crate::message::{Ask, ConnId, ConnectRequest, ConnectResponse, Password, ToServer, Xid};
+use crate::message::{Ask, ConnId, ConnectRequest, ConnectResponse, Password, Xid};
 use crate::mutant::Mutant;
-use crate::server::request::Waiting;
 use crate::sessions::grant_timeout;
 use crate::txn::TxnBody;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
-use zk_api::{ErrorCode, Identity, SessionId, Zxid};
-
-/// A client's connection. Its session exists ahead, at least, or the leader was asked for it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Connection {
-    pub(super) session: SessionId,
-    /// The timeout granted on this connection.
-    pub(super) timeout_ms: u32,
-    /// Whom the client has proven to be.
-    pub(super) identities: Arc<[Identity]>,
-    /// What is not answered yet, in the order it was asked.
-    pub(super) waiting: VecDeque<Waiting>,
-    /// Whether whatever else comes on it is lost: the client has asked for its session's end, or has failed
-    /// to prove who it is.
-    pub(super) deaf: bool,
-    /// Whether the leader has not said yet that the session is the client's.
-    pub(super) joining: bool,
-    /// What came meanwhile.
-    pub(super) early: Vec<Early>,
-}
-
-/// What came from a client whose session the leader has not spoken of yet.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Early {
-    Message(ToServer),
-    Refused { xid: Xid, code: ErrorCode, takes_zxid: bool },
-}
+use zk_api::{Identity, SessionId, Zxid};
 
 impl Server {
     /// A client's first message on a new connection.

@@ -2,7 +2,7 @@
 //!
 //! `deviates` leaves the mark, so it is asked last, where the answer makes a difference.
 
-use super::request::Waiting;
+use super::connection::Waiting;
 use super::{Note, Output, RecoveryError, Server, ServerConfig, ServerStep};
 use crate::disk::{DiskOp, FileId, Files};
 use crate::log;

@@ -7,17 +7,8 @@ use crate::mutant::Mutant;
 use crate::snapshot;
 use crate::zab::message::{LinkId, Packet, Snapshot};
 use crate::zab::{self, Role};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use zk_api::Zxid;
-
-/// A server that repairs what it has found on its disk, before it says anything to anybody.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Mending {
-    /// What its disk has yet to do.
-    pub(super) awaited: BTreeSet<u64>,
-    /// What its peer wants done first.
-    pub(super) first: Vec<zab::Output>,
-}
 
 /// What the peer is to be told when what it wants now is done.
 type Next = VecDeque<zab::Event>;

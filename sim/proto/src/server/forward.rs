@@ -3,9 +3,8 @@
 //! Whatever writes goes to the leader, in the order in which it came, and comes back as a transaction that
 //! names the session and its request. Reads stay here.
 
-use super::connect::Early;
+use super::connection::{Early, Waiting};
 use super::lead::Place;
-use super::request::Waiting;
 use super::{Output, Server, ServerStep};
 use crate::message::{Answer, Ask, ConnId, ConnectResponse, ForwardedWrite, Password, ToClient, ToPeer, Xid};
 use crate::mutant::Mutant;

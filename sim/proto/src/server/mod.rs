@@ -42,10 +42,13 @@
 //
 // | file | what is in it |
 // |---|---|
+// | `event` | what happens to a server, and what it wants done |
+// | `config` | how a server is set up |
 // | `ensemble` | what the peer wants done, and what it makes of this server |
-// | `lead` | what only the leader has: the tree ahead, the watch over sessions |
+// | `lead`, `leading` | what only the leader has and does: the tree ahead, the watch over sessions |
 // | `forward` | what a learner asks of its leader for its clients |
 // | `apply` | what a committed transaction does here: the tree, watches, answers |
+// | `connection` | a client's connection, and what waits on it |
 // | `connect` | connections come and go, sessions open and move |
 // | `request` | requests take their places in their session's order, and are answered |
 // | `storage` | what is written to the disk: log, epochs, snapshots |
@@ -55,180 +58,48 @@
 // | `deviate` | what bugs that are planted need |
 
 mod apply;
+mod config;
 mod connect;
+mod connection;
 mod deviate;
 mod ensemble;
+mod event;
 mod forward;
 mod frame;
 mod lead;
+mod leading;
 mod request;
 mod storage;
 mod sync;
 mod upkeep;
 
 use crate::disk::{DiskOp, FileId, Files};
-use crate::message::{ConnId, ConnectRequest, Password, ToClient, ToPeer, ToServer, Xid};
-use crate::prepare::TreeConfig;
+pub use crate::ids::ServerId;
+use crate::ids::{ConnId, Xid};
 use crate::recovery::Recovered;
 pub use crate::recovery::RecoveryError;
 use crate::sessions::SessionTable;
 use crate::snapshot;
 use crate::tree::DataTree;
-use crate::txn::Txn;
 use crate::watch::WatchTable;
-use crate::zab::message::{LinkId, Notification};
-use crate::zab::{self, Peer, PeerConfig, RecoveredHistory, Role};
-use connect::Connection;
-use ensemble::Mending;
+use crate::zab::{self, Peer, RecoveredHistory, Role};
+pub use config::{ServerConfig, Syncs};
+use connection::Connection;
+use event::ServerStep;
+pub use event::{Event, Input, Note, Output, Timer};
 pub use frame::{FRAME_BYTES_MAX, frame_bytes};
 use lead::Lead;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
-use std::sync::Arc;
 use storage::Storage;
-use zk_api::{ErrorCode, SessionId, Text, Zxid};
+use zk_api::{SessionId, Zxid};
 
-/// A server's place in the ensemble (`myid`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ServerId(pub u8);
-
-/// How a server is set up. The same over restarts.
+/// A server that repairs what it has found on its disk, before it says anything to anybody.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ServerConfig {
-    /// Who it is, and with whom it makes an ensemble. Its tick is half of this server's, as in ZooKeeper a
-    /// leader pings twice in a tick.
-    pub zab: PeerConfig,
-    /// The length of a tick. Session timeouts are clamped to 2 to 20 of them.
-    pub tick_ms: u32,
-    /// A snapshot is begun after so many transactions; zero stands for never.
-    pub snapshot_every: u32,
-    /// How many znodes one step of a snapshot writes.
-    pub snapshot_step: u32,
-    /// Snapshots kept, with the logs they need; older ones are removed. At least one is kept.
-    pub snapshots_kept: u32,
-    /// A snapshot is begun after so many bytes of transactions as well; zero stands for never.
-    pub snapshot_bytes: u64,
-    /// How often empty containers and TTL znodes whose time is up are looked for.
-    pub container_check_ms: u32,
-    /// Who proves this identity of the scheme `digest`, such as `super:D/InIHSb7yEEbrWz8b9l71RjZJU=`, may do
-    /// everything. Source: ZooKeeper 3.9, `zookeeper.DigestAuthenticationProvider.superDigest`.
-    pub super_digest: Option<Text>,
-    /// Whom a leader asks before a sync is answered.
-    pub syncs: Syncs,
-    /// Switches of the tree.
-    pub tree: TreeConfig,
-}
-
-/// Whom a leader asks before a sync is answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Syncs {
-    /// Nobody, unless something is in flight, and then whoever acknowledges that. So a deposed leader that does not know
-    /// it yet answers, and one whose own tree is behind does.
-    ///
-    /// Source: ZooKeeper 3.9, measured.
-    #[default]
-    AsShipped,
-    /// A quorum, whether it still follows; and it waits for everything that it has proposed. No released version does so.
-    AskQuorum,
-}
-
-/// What happened, and when by the server's own clock.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Input {
-    /// Milliseconds since the Unix epoch by this server's clock, which may jump.
-    pub now_ms: i64,
-    /// What happened.
-    pub event: Event,
-}
-
-/// What can happen to a server.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
-    /// A client's first message on a new connection, with the session to use if it asks for a new one:
-    /// identifiers are inputs. Where clients have addresses, theirs is an identity of the scheme `ip`.
-    Connecting {
-        conn: ConnId,
-        request: ConnectRequest,
-        offer: (SessionId, Password),
-        address: Option<IpAddr>,
-    },
-    /// A client's later message; a second `ToServer::Connect` is refused by closing.
-    Received { conn: ConnId, message: ToServer },
-    /// A later request that cannot be read, and what it is to be answered in its place. Where `takes_zxid`, it
-    /// is a write that fails, which is a transaction like any other.
-    Refused { conn: ConnId, xid: Xid, code: ErrorCode, takes_zxid: bool },
-    /// A client's connection is gone.
-    Dropped { conn: ConnId },
-    /// A timer that was set has come.
-    Timer(Timer),
-    /// The disk has done a `Sync` or a `Replace`.
-    Synced { file: FileId, ticket: u64 },
-    /// Another server's datagram of the election arrived.
-    Notified { from: ServerId, notification: Notification },
-    /// A link that this server dialled is there.
-    Dialled { link: LinkId, to: ServerId },
-    /// A link that another server dialled is there.
-    Accepted { link: LinkId, from: ServerId },
-    /// Something came over a link.
-    FromPeer { link: LinkId, message: ToPeer },
-    /// The other end of a link has hung up, or it broke. Nothing more comes over it.
-    Unlinked { link: LinkId },
-    /// Ends a session as if it had been silent for its timeout (a fault).
-    Expire { session: SessionId },
-    /// This server's wall clock was set, and goes on from there. Without being told, a server takes a clock
-    /// that is set forward for time that has passed, as after a pause, and sessions expire.
-    ClockSet { by_ms: i64 },
-}
-
-/// A server's timers. Setting one again moves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Timer {
-    /// Looks for sessions that were silent for too long; by ticks.
-    Sessions,
-    /// Looks for empty containers and for TTL znodes whose time is up.
-    Containers,
-    /// Writes the next piece of a snapshot.
-    Snapshot,
-    /// One of the peer's.
-    Zab(zab::Timer),
-}
-
-/// What a server wants done, in this order.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Output {
-    /// Send to a client.
-    Send { conn: ConnId, message: ToClient },
-    /// Close a client's connection, after what was sent on it.
-    Close { conn: ConnId },
-    /// Work for the disk.
-    Disk(DiskOp),
-    /// Send a datagram to another server.
-    Notify { to: ServerId, notification: Notification },
-    /// Send over a link to another server.
-    SendPeer { link: LinkId, message: ToPeer },
-    /// Try to get a link to another server: `Event::Dialled` here and `Event::Accepted` there if it comes about.
-    Dial { to: ServerId },
-    /// Hang up a link, after what was sent. The other end hears `Event::Unlinked`, this one nothing more.
-    Hang { link: LinkId },
-    /// Fire `timer` so many milliseconds from now by this server's clock.
-    SetTimer { timer: Timer, after_ms: u32 },
-    /// Not for doing but for knowing: observers outside follow the transactions by it.
-    Note(Note),
-}
-
-/// What observers follow.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Note {
-    /// The peer's: what was proposed, committed, and by whom.
-    Zab(zab::Note),
-    /// The peer's write is begun.
-    Writes(zab::Write),
-    /// It is on the disk.
-    Written,
-    /// It is applied to this server's tree. After a start, what was logged and not in a snapshot is applied again.
-    Applied(Arc<Txn>),
-    /// The leader's state, up to here, has taken the place of this server's.
-    Restored(Zxid),
+struct Mending {
+    /// What its disk has yet to do.
+    awaited: BTreeSet<u64>,
+    /// What its peer wants done first.
+    first: Vec<zab::Output>,
 }
 
 /// A ZooKeeper server as a pure state machine.
@@ -257,26 +128,6 @@ pub struct Server {
     touched: BTreeMap<SessionId, u32>,
     /// The last write of each session that went to the leader and has not come back.
     forwarded: BTreeMap<SessionId, Xid>,
-}
-
-/// One step: when it is taken, and what it gives.
-struct ServerStep<'a> {
-    now_ms: i64,
-    out: &'a mut Vec<Output>,
-}
-
-impl ServerStep<'_> {
-    fn send(&mut self, conn: ConnId, message: ToClient) {
-        self.out.push(Output::Send { conn, message });
-    }
-
-    fn note(&mut self, note: Note) {
-        self.out.push(Output::Note(note));
-    }
-
-    fn set_timer(&mut self, timer: Timer, after_ms: u32) {
-        self.out.push(Output::SetTimer { timer, after_ms });
-    }
 }
 
 impl Server {

@@ -3,64 +3,14 @@
 //! A write is prepared and proposed as it comes, or goes to the leader. Everything waits for what its own session asked before, on
 //! this connection or on a former one: a read for earlier writes and syncs. Other sessions do not wait.
 
-use super::connect::{Connection, Early};
+use super::connection::{Connection, Early, Waiting};
 use super::frame::{FRAME_BYTES_MAX, frame_bytes};
 use super::{Server, ServerStep};
-use crate::message::{ConnId, ConnectResponse, ForwardedWrite, ToClient, ToServer, WatchList, Xid};
+use crate::message::{ConnId, ForwardedWrite, ToClient, ToServer, Xid};
 use crate::prepare::{Caller, acl, prepare, read};
 use crate::txn::TxnBody;
 use crate::watch::one_shot;
-use std::sync::Arc;
 use zk_api::{ErrorCode, Identity, Request, Response, Zxid};
-
-/// What a client asked and was not answered yet.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Waiting {
-    /// To be connected; answered when everything up to `after` is applied. `None` until the leader has said
-    /// what that is.
-    Connect { after: Option<Zxid>, response: ConnectResponse },
-    /// Not asked by anybody: what the session asked on its former connection must be applied before what
-    /// it asks on this one is answered.
-    Former { after: Zxid },
-    /// The same where that went to the leader: this write was the last.
-    FormerForwarded { xid: Xid },
-    /// A write; answered when its own transaction is applied. `None` where it went to the leader: its
-    /// transaction names the session and the request.
-    Write { xid: Xid, zxid: Option<Zxid>, request: Request },
-    /// A request that cannot be read, and takes no zxid.
-    Refused { xid: Xid, code: ErrorCode },
-    /// One that takes a zxid; answered when its transaction, which changes nothing, is applied.
-    RefusedWrite { xid: Xid, zxid: Option<Zxid> },
-    /// A sync; answered when everything up to `after` is applied. `None` until the leader has said what that is.
-    Sync { xid: Xid, after: Option<Zxid>, request: Request },
-    /// Anything else, by whoever the client was when it asked.
-    Read { xid: Xid, request: Request, identities: Arc<[Identity]> },
-    /// Credentials, which count from the moment they came.
-    Auth { xid: Xid, accepted: bool },
-    /// Watches to be registered again.
-    SetWatches { since: Zxid, watches: WatchList },
-    /// To be kept alive.
-    Ping,
-}
-
-impl Waiting {
-    /// Whether it can be answered, once it is first, by a server that has applied everything up to `applied`.
-    /// A write is answered as it is applied, and only then.
-    pub(super) fn is_due(&self, applied: Zxid) -> bool {
-        match self {
-            Waiting::Connect { after, .. } | Waiting::Sync { after, .. } => {
-                after.is_some_and(|after| after <= applied)
-            }
-            Waiting::Former { after } => *after <= applied,
-            Waiting::FormerForwarded { .. } | Waiting::Write { .. } | Waiting::RefusedWrite { .. } => false,
-            Waiting::Refused { .. }
-            | Waiting::Read { .. }
-            | Waiting::Auth { .. }
-            | Waiting::SetWatches { .. }
-            | Waiting::Ping => true,
-        }
-    }
-}
 
 impl Server {
     /// A connection on which something came that is to be looked at. Nothing is that comes after a closeSession,

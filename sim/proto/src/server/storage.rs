@@ -1,6 +1,7 @@
 //! What a server has on its disk, and what it writes there: the log, epochs, fuzzy snapshots.
 
-use super::{Output, Server, ServerConfig, ServerStep, Timer};
+use super::config::ServerConfig;
+use super::event::{Output, ServerStep, Timer};
 use crate::disk::{DiskOp, FileId};
 use crate::log::{LogFiles, LogWriter};
 use crate::recovery::encode_epoch;
@@ -137,7 +138,7 @@ impl Storage {
     }
 
     /// Counts a transaction that was applied; begins a snapshot if it is time.
-    fn applied(
+    pub(super) fn applied(
         &mut self,
         config: &ServerConfig,
         tree: &DataTree,
@@ -157,22 +158,16 @@ impl Storage {
     }
 
     /// Writes the next piece of the snapshot.
-    fn continue_snapshot(&mut self, config: &ServerConfig, tree: &DataTree, step: &mut ServerStep<'_>) {
+    pub(super) fn continue_snapshot(
+        &mut self,
+        config: &ServerConfig,
+        tree: &DataTree,
+        step: &mut ServerStep<'_>,
+    ) {
         let Some(snapshot) = &mut self.snapshot else { return };
         snapshot.step(tree, config.snapshot_step, &mut self.tickets, step.out);
         if snapshot.is_open() {
             step.set_timer(Timer::Snapshot, SNAPSHOT_PIECE_MS);
         }
-    }
-}
-
-impl Server {
-    /// A transaction was applied.
-    pub(super) fn count_for_snapshot(&mut self, step: &mut ServerStep<'_>) {
-        self.storage.applied(&self.config, &self.tree, &self.sessions, step);
-    }
-
-    pub(super) fn continue_snapshot(&mut self, step: &mut ServerStep<'_>) {
-        self.storage.continue_snapshot(&self.config, &self.tree, step);
     }
 }

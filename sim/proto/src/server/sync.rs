@@ -3,8 +3,8 @@
 //! Where a quorum is asked, each of it says that it still follows. Nobody of whom that is so has promised a later epoch
 //! before, so nothing has been committed behind this leader's back when the sync came.
 
+use super::connection::Waiting;
 use super::lead::AskedSync;
-use super::request::Waiting;
 use super::{Output, Server, ServerStep, Syncs};
 use crate::message::{Answer, Ask, ConnId, ToPeer};
 use crate::mutant::Mutant;

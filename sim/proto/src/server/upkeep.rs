@@ -31,7 +31,7 @@ impl Server {
                     step.set_timer(Timer::Containers, self.config.container_check_ms);
                 }
             }
-            Timer::Snapshot => self.continue_snapshot(step),
+            Timer::Snapshot => self.storage.continue_snapshot(&self.config, &self.tree, step),
             Timer::Zab(timer) => self.zab(crate::zab::Event::Timer(timer), step),
         }
     }

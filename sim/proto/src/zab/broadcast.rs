@@ -1,51 +1,14 @@
 //! Proposals, acknowledgements, commits.
 
-use super::leader::{Leader, LeaderPhase, Progress};
+use super::leader::{Flight, LeaderPhase, Progress};
 use super::message::{LinkId, Packet};
-use super::{Draft, Note, Out, Output, Peer, PeerConfig, State, Violation, Write};
+use super::{Draft, Note, Out, Output, Peer, State, Violation, Write};
+use crate::ids::ServerId;
 use crate::mutant::Mutant;
-use crate::server::ServerId;
 use crate::txn::Txn;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_api::Zxid;
-
-/// A transaction that is proposed, and who has it on disk.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Flight {
-    txn: Arc<Txn>,
-    acks: BTreeSet<ServerId>,
-}
-
-impl Flight {
-    pub(super) fn txn(&self) -> &Arc<Txn> {
-        &self.txn
-    }
-}
-
-impl Leader {
-    /// A server has everything up to `zxid` on its disk.
-    pub(super) fn acknowledge(&mut self, server: ServerId, zxid: Zxid) {
-        for flight in self.in_flight.iter_mut().take_while(|flight| flight.txn.zxid <= zxid) {
-            flight.acks.insert(server);
-        }
-    }
-
-    /// The next transaction that a quorum has. Strictly in order: a later one never stands before an earlier.
-    fn next_committed(&mut self, config: &PeerConfig, out: Out<'_>) -> Option<Arc<Txn>> {
-        let front = self.in_flight.front()?;
-        let one = !front.acks.is_empty();
-        let stands =
-            config.is_quorum(&front.acks) || one && config.deviates(Mutant::CommitsOnOneAcknowledgement, out);
-        stands.then(|| self.in_flight.pop_front().expect("the front was just seen").txn)
-    }
-
-    /// The zxid of the next proposal; `None` when the epoch is worn out.
-    fn next_zxid(&self, last: Zxid, config: &PeerConfig) -> Option<Zxid> {
-        let next = if last.epoch() >= self.epoch { last.next() } else { Zxid::new(self.epoch, 1) };
-        if next.counter() <= config.last_counter { Some(next) } else { config.rolls_over(last) }
-    }
-}
 
 impl Peer {
     /// The zxid that the next proposal would get; `None` unless this peer may propose.

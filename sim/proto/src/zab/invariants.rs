@@ -32,9 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::Zxid;
 
-mod growing;
-
-pub use growing::Checker;
+pub mod growing;
 
 /// A predicate: `Err` says what is wrong.
 pub type Predicate = fn(&[&Peer], &Ghost) -> Result<(), String>;

@@ -1,26 +1,9 @@
 //! What a peer has on its disk, and what is on the way there, one write at a time.
 
-use super::{History, Output, Snapshot};
-use crate::txn::Txn;
+use super::event::{Output, Write};
+use super::history::History;
 use std::collections::VecDeque;
-use std::sync::Arc;
 use zk_api::Zxid;
-
-/// Something to be made durable. Its owner answers each with `Event::Written` when it is; there is never more
-/// than one under way, so it needs no ticket.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Write {
-    /// Log these, in order. A crash before `Written` may leave the first few of them.
-    Append(Vec<Arc<Txn>>),
-    /// Cut the log behind this transaction. A crash before may leave the first few of what is cut.
-    Truncate { to: Zxid },
-    /// Put a snapshot with an empty log behind it in the place of everything logged. All or nothing.
-    Restart(Snapshot),
-    /// The newest epoch this peer has promised to follow. All or nothing.
-    AcceptedEpoch(u32),
-    /// The newest epoch whose history this peer has. All or nothing.
-    CurrentEpoch(u32),
-}
 
 /// The disk as it is, and the writes that are to follow, in the order in which they were decided.
 ///

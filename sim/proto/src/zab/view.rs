@@ -1,7 +1,6 @@
 //! What can be seen of a peer from outside.
 
-use super::broadcast::Flight;
-use super::leader::{LeaderPhase, Progress};
+use super::leader::{Flight, LeaderPhase, Progress};
 use super::message::{LinkId, Vote};
 use super::{History, Peer, PeerConfig, Role, State, Violation, Write};
 use crate::server::ServerId;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_proto::mutant::Mutant;
 use zk_proto::zab::Peer;
-use zk_proto::zab::invariants::{self, Checker};
+use zk_proto::zab::invariants::{self, growing::Checker};
 
 fn peers(rig: &Rig) -> Vec<&Peer> {
     rig.nodes.values().filter_map(|node| node.peer.as_ref()).collect()

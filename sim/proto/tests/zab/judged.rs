@@ -5,7 +5,7 @@ use zk_api::Zxid;
 use zk_proto::server::ServerId;
 use zk_proto::zab::Note;
 use zk_proto::zab::ghost::Ghost;
-use zk_proto::zab::invariants::{self, Checker};
+use zk_proto::zab::invariants::{self, growing::Checker};
 
 const ME: ServerId = ServerId(1);
 
