@@ -21,7 +21,7 @@
 
 use super::aside::Aside;
 use super::message::Packet;
-use super::{Note, Output, Peer, RecoveredHistory, State, Write};
+use super::{Note, Output, Peer, RecoveredHistory, Write};
 use crate::mutant::Mutant;
 use crate::server::ServerId;
 use crate::txn::Txn;
@@ -276,11 +276,7 @@ impl Ghost {
         let id = peer.config().id;
         let disk = self.disks.entry(id).or_default();
         let (accepted_epoch, current_epoch) = (disk.accepted_epoch, disk.current_epoch);
-        let learner = match &peer.state {
-            State::Learning(learner) => Some(learner),
-            State::Settling | State::Looking(_) | State::Leading(_) => None,
-        };
-        match (packet, learner) {
+        match (packet, peer.learner()) {
             (Packet::Ack { zxid }, _) if !self.finds_on_disk(peer, *zxid) => {
                 self.acknowledged_early.insert((id, *zxid));
             }
@@ -290,8 +286,8 @@ impl Ghost {
                     self.acknowledged_early.insert((id, synced));
                 }
             }
-            (Packet::AckEpoch { .. }, Some(learner)) if accepted_epoch < learner.epoch() => {
-                self.promised_early.insert((id, learner.epoch()));
+            (Packet::AckEpoch { .. }, Some(learner)) if accepted_epoch < learner.epoch => {
+                self.promised_early.insert((id, learner.epoch));
             }
             (Packet::LeaderInfo { epoch }, _) if accepted_epoch < *epoch => {
                 self.promised_early.insert((id, *epoch));

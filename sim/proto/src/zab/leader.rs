@@ -1,10 +1,7 @@
-//! Leading: an epoch that a quorum has promised to follow, with a history that a quorum has on disk.
+//! What a peer knows that leads.
 
-use super::config::PeerConfig;
-use super::event::Out;
 use super::message::LinkId;
 use crate::ids::ServerId;
-use crate::mutant::Mutant;
 use crate::txn::Txn;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -99,77 +96,4 @@ impl Progress {
 pub(super) struct Flight {
     pub(super) txn: Arc<Txn>,
     pub(super) acks: BTreeSet<ServerId>,
-}
-
-impl Flight {
-    pub(super) fn txn(&self) -> &Arc<Txn> {
-        &self.txn
-    }
-}
-
-impl Leader {
-    /// Nothing is known yet but this peer's own promise.
-    pub(super) fn new(me: ServerId, accepted_epoch: u32, initial: Zxid) -> Leader {
-        Leader {
-            phase: LeaderPhase::Gathering,
-            epoch: 0,
-            initial,
-            waited: 0,
-            told: BTreeMap::from([(me, accepted_epoch)]),
-            promised: BTreeSet::new(),
-            synced: BTreeSet::new(),
-            in_flight: VecDeque::new(),
-            learners: BTreeMap::new(),
-        }
-    }
-
-    pub(super) fn has(&self, link: LinkId) -> bool {
-        self.learners.contains_key(&link)
-    }
-
-    pub(super) fn links(&self) -> impl Iterator<Item = LinkId> {
-        self.learners.keys().copied()
-    }
-
-    pub(super) fn linked(&mut self, link: LinkId, peer: ServerId) {
-        let (sent, acked) = (Zxid::ZERO, Zxid::ZERO);
-        self.learners.insert(link, Handler { peer, phase: Progress::Linked, sent, acked, silent: 0 });
-    }
-
-    pub(super) fn unlinked(&mut self, link: LinkId) {
-        self.learners.remove(&link);
-    }
-
-    /// A learner that has promised to follow a later leader, which came to nothing, could never follow this one.
-    /// It would be left out until this epoch ends; so it ends now.
-    pub(super) fn must_give_way(&self, accepted: u32) -> bool {
-        accepted > self.epoch
-    }
-
-    /// The links whose learners are in such a phase.
-    pub(super) fn learners_in(&self, wanted: impl Fn(Progress) -> bool) -> Vec<LinkId> {
-        self.learners.iter().filter(|(_, handler)| wanted(handler.phase)).map(|(link, _)| *link).collect()
-    }
-
-    /// A server has everything up to `zxid` on its disk.
-    pub(super) fn acknowledge(&mut self, server: ServerId, zxid: Zxid) {
-        for flight in self.in_flight.iter_mut().take_while(|flight| flight.txn.zxid <= zxid) {
-            flight.acks.insert(server);
-        }
-    }
-
-    /// The next transaction that a quorum has. Strictly in order: a later one never stands before an earlier.
-    pub(super) fn next_committed(&mut self, config: &PeerConfig, out: Out<'_>) -> Option<Arc<Txn>> {
-        let front = self.in_flight.front()?;
-        let one = !front.acks.is_empty();
-        let stands =
-            config.is_quorum(&front.acks) || one && config.deviates(Mutant::CommitsOnOneAcknowledgement, out);
-        stands.then(|| self.in_flight.pop_front().expect("the front was just seen").txn)
-    }
-
-    /// The zxid of the next proposal; `None` when the epoch is worn out.
-    pub(super) fn next_zxid(&self, last: Zxid, config: &PeerConfig) -> Option<Zxid> {
-        let next = if last.epoch() >= self.epoch { last.next() } else { Zxid::new(self.epoch, 1) };
-        if next.counter() <= config.last_counter { Some(next) } else { config.rolls_over(last) }
-    }
 }

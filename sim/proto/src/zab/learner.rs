@@ -1,4 +1,4 @@
-//! Following or observing: promise to follow, catch up, acknowledge, deliver.
+//! What a peer knows that follows or observes.
 
 use super::message::LinkId;
 use crate::ids::ServerId;
@@ -42,50 +42,4 @@ pub(super) enum Phase {
     Acknowledged,
     /// For whatever comes.
     Serving,
-}
-
-impl Learner {
-    pub(super) fn new(leader: ServerId) -> Learner {
-        Learner {
-            leader,
-            link: None,
-            phase: Phase::Dialling,
-            epoch: 0,
-            synced: Zxid::ZERO,
-            told: Zxid::ZERO,
-            acked: Zxid::ZERO,
-            waited: 0,
-        }
-    }
-
-    /// One that has its leader's history.
-    #[cfg(test)]
-    pub(super) fn serving(leader: ServerId, epoch: u32) -> Learner {
-        Learner { phase: Phase::Serving, epoch, ..Learner::new(leader) }
-    }
-
-    pub(super) fn leader(&self) -> ServerId {
-        self.leader
-    }
-
-    pub(super) fn epoch(&self) -> u32 {
-        self.epoch
-    }
-
-    pub(super) fn link(&self) -> Option<LinkId> {
-        self.link
-    }
-
-    pub(super) fn has(&self, link: LinkId) -> bool {
-        self.link == Some(link)
-    }
-
-    pub(super) fn wants_link(&self, peer: ServerId) -> bool {
-        self.link.is_none() && self.leader == peer
-    }
-
-    /// Whether its history is the leader's, as far as it was told.
-    pub(super) fn is_synced(&self) -> bool {
-        self.phase >= Phase::Persisting
-    }
 }

@@ -1,99 +1,126 @@
 //! Following or observing: promise to follow, catch up, acknowledge, deliver.
 
+use super::deviate;
+use super::event::{Note, Out, Output, Role, Violation, Write};
 use super::learner::{Learner, Phase};
 use super::message::{LinkId, Packet, Snapshot};
-use super::{Note, Out, Output, Peer, Role, State, Violation, Write};
+use super::own::{Next, Own};
 use crate::ids::ServerId;
 use crate::mutant::Mutant;
 use crate::txn::Txn;
 use std::sync::Arc;
 use zk_api::Zxid;
 
-impl Peer {
-    /// Has decided for another: asks for a link.
-    pub(super) fn join(&mut self, leader: ServerId, out: Out<'_>) {
-        self.state = State::Learning(Learner::new(leader));
-        out.push(Output::Dial { to: leader });
-    }
+/// What comes of a packet that its leader may send.
+type Said = Result<Next, Violation>;
 
-    /// This peer's part as a learner. Only called while it is one.
-    pub(super) fn learner(&mut self) -> &mut Learner {
-        match &mut self.state {
-            State::Learning(learner) => learner,
-            State::Settling | State::Looking(_) | State::Leading(_) => unreachable!("asked while learning"),
+impl Learner {
+    /// Has decided for another: asks for a link.
+    pub(super) fn join(leader: ServerId, out: Out<'_>) -> Learner {
+        out.push(Output::Dial { to: leader });
+        Learner {
+            leader,
+            link: None,
+            phase: Phase::Dialling,
+            epoch: 0,
+            synced: Zxid::ZERO,
+            told: Zxid::ZERO,
+            acked: Zxid::ZERO,
+            waited: 0,
         }
     }
 
-    pub(super) fn send_leader(&mut self, packet: Packet, out: Out<'_>) {
-        let link = self.learner().link.expect("a learner that got a packet has a link");
+    /// One that has its leader's history.
+    #[cfg(test)]
+    pub(super) fn serving(leader: ServerId, epoch: u32) -> Learner {
+        Learner { phase: Phase::Serving, epoch, ..Learner::join(leader, &mut Vec::new()) }
+    }
+
+    pub(super) fn has(&self, link: LinkId) -> bool {
+        self.link == Some(link)
+    }
+
+    pub(super) fn wants_link(&self, peer: ServerId) -> bool {
+        self.link.is_none() && self.leader == peer
+    }
+
+    /// Whether its history is the leader's, as far as it was told.
+    pub(super) fn is_synced(&self) -> bool {
+        self.phase >= Phase::Persisting
+    }
+
+    pub(super) fn send(&self, packet: Packet, out: Out<'_>) {
+        let link = self.link.expect("a learner that got a packet has a link");
         out.push(Output::Send { link, packet });
     }
 
     /// The link is there.
-    pub(super) fn greet(&mut self, link: LinkId, out: Out<'_>) {
-        let learner = self.learner();
-        learner.link = Some(link);
-        learner.phase = Phase::Greeting;
-        let accepted_epoch = self.storage.accepted_epoch();
-        self.send_leader(Packet::FollowerInfo { accepted_epoch }, out);
+    pub(super) fn greet(&mut self, own: &Own, link: LinkId, out: Out<'_>) {
+        self.link = Some(link);
+        self.phase = Phase::Greeting;
+        let accepted_epoch = own.storage.accepted_epoch();
+        self.send(Packet::FollowerInfo { accepted_epoch }, out);
     }
 
     /// The link is gone. Before the leader said anything it may only be too early: it has not decided yet.
-    pub(super) fn lost_leader(&mut self, out: Out<'_>) {
-        let learner = self.learner();
-        learner.link = None;
-        match learner.phase {
-            Phase::Dialling | Phase::Greeting => learner.phase = Phase::Dialling,
+    pub(super) fn unlinked(&mut self) -> Next {
+        self.link = None;
+        match self.phase {
+            Phase::Dialling | Phase::Greeting => {
+                self.phase = Phase::Dialling;
+                Next::GoesOn
+            }
             Phase::Promising
             | Phase::Promised
             | Phase::Synchronizing
             | Phase::Persisting
             | Phase::Acknowledged
-            | Phase::Serving => self.leave(out),
+            | Phase::Serving => Next::Leaves,
         }
     }
 
-    pub(super) fn tick_learner(&mut self, out: Out<'_>) {
-        let (init_limit, sync_limit) = (self.config.init_limit_ticks, self.config.sync_limit_ticks);
-        let learner = self.learner();
-        learner.waited += 1;
-        let limit = if learner.phase == Phase::Serving { sync_limit } else { init_limit };
-        if learner.waited > limit {
-            return self.leave(out);
+    /// Time passes: a leader that is silent for too long is given up.
+    pub(super) fn tick(&mut self, own: &Own, out: Out<'_>) -> Next {
+        self.waited += 1;
+        let serves = self.phase == Phase::Serving;
+        let limit = if serves { own.config.sync_limit_ticks } else { own.config.init_limit_ticks };
+        if self.waited > limit {
+            return Next::Leaves;
         }
-        if learner.phase == Phase::Dialling {
-            let to = learner.leader;
-            out.push(Output::Dial { to });
+        if self.phase == Phase::Dialling {
+            out.push(Output::Dial { to: self.leader });
         }
-        self.set_tick(out);
+        own.set_tick(out);
+        Next::GoesOn
     }
 
-    pub(super) fn leader_said(&mut self, packet: Packet, out: Out<'_>) {
-        let phase = self.learner().phase;
+    /// Its leader has said something.
+    pub(super) fn hear(&mut self, own: &mut Own, packet: Packet, out: Out<'_>) -> Next {
+        let phase = self.phase;
         if phase == Phase::Serving {
-            self.learner().waited = 0;
+            self.waited = 0;
         }
-        let votes = self.config.votes();
+        let votes = own.config.votes();
         let accepts = phase >= Phase::Persisting;
         let result = match packet {
-            Packet::LeaderInfo { epoch } if phase == Phase::Greeting => self.promise(epoch, out),
+            Packet::LeaderInfo { epoch } if phase == Phase::Greeting => self.promise(own, epoch, out),
             Packet::Diff if phase == Phase::Promised => self.follow_plan(),
-            Packet::Trunc { to } if phase == Phase::Promised => self.cut(to, out),
-            Packet::Snap(snapshot) if phase == Phase::Promised => self.start_over(snapshot, out),
+            Packet::Trunc { to } if phase == Phase::Promised => self.cut(own, to, out),
+            Packet::Snap(snapshot) if phase == Phase::Promised => self.start_over(own, snapshot, out),
             Packet::LeaderInfo { .. } | Packet::Diff | Packet::Trunc { .. } | Packet::Snap(_) => {
                 Err(Violation::State)
             }
-            Packet::Proposal(txn) if phase == Phase::Synchronizing => self.log(txn, out),
-            Packet::Proposal(txn) if accepts && votes => self.log(txn, out),
+            Packet::Proposal(txn) if phase == Phase::Synchronizing => self.log(own, txn, out),
+            Packet::Proposal(txn) if accepts && votes => self.log(own, txn, out),
             Packet::NewLeader { epoch, committed } if phase == Phase::Synchronizing => {
-                self.persist(epoch, committed, out)
+                self.persist(own, epoch, committed, out)
             }
-            Packet::UpToDate { committed } if phase == Phase::Acknowledged => self.serve(committed, out),
-            Packet::Commit { zxid } if accepts && votes => self.told(zxid, out),
-            Packet::Inform(txn) if accepts && !votes => self.inform(txn, out),
+            Packet::UpToDate { committed } if phase == Phase::Acknowledged => self.serve(own, committed, out),
+            Packet::Commit { zxid } if accepts && votes => self.told(own, zxid, out),
+            Packet::Inform(txn) if accepts && !votes => self.inform(own, txn, out),
             Packet::Ping => {
-                self.send_leader(Packet::Ping, out);
-                Ok(())
+                self.send(Packet::Ping, out);
+                Ok(Next::GoesOn)
             }
             Packet::Proposal(_)
             | Packet::NewLeader { .. }
@@ -105,115 +132,112 @@ impl Peer {
             | Packet::AckNewLeader { .. }
             | Packet::Ack { .. } => Err(Violation::Message),
         };
-        if let Err(violation) = result {
-            self.violated(violation, out);
-            self.leave(out);
-        }
-        self.deliver(out);
+        result.unwrap_or_else(|violation| {
+            own.violated(violation, out);
+            Next::Leaves
+        })
     }
 
     /// Promises to follow in this epoch and in none before it. A promise is on disk before it is given, and
     /// one that was given before does not count again: it may have been given to another.
-    fn promise(&mut self, epoch: u32, out: Out<'_>) -> Result<(), Violation> {
-        let accepted = self.storage.accepted_epoch();
+    fn promise(&mut self, own: &mut Own, epoch: u32, out: Out<'_>) -> Said {
+        let accepted = own.storage.accepted_epoch();
         if epoch < accepted {
             // It was told of the newer promise, and should have given way.
             return Err(Violation::State);
         }
-        self.learner().epoch = epoch;
+        self.epoch = epoch;
         if epoch == accepted {
-            let counts = self.deviates(Mutant::PromiseCountsTwice, out);
-            self.acknowledge_epoch(counts.then(|| self.storage.current_epoch()), out);
-        } else if self.deviates(Mutant::PromiseInMemory, out) {
-            self.storage.pretend(&Write::AcceptedEpoch(epoch));
-            self.acknowledge_epoch(Some(self.storage.current_epoch()), out);
+            let counts = own.deviates(Mutant::PromiseCountsTwice, out);
+            self.acknowledge_epoch(own, counts.then(|| own.storage.current_epoch()), out);
+        } else if own.deviates(Mutant::PromiseInMemory, out) {
+            own.storage.pretend(&Write::AcceptedEpoch(epoch));
+            self.acknowledge_epoch(own, Some(own.storage.current_epoch()), out);
         } else {
-            self.learner().phase = Phase::Promising;
-            self.storage.push(Write::AcceptedEpoch(epoch));
+            self.phase = Phase::Promising;
+            own.storage.push(Write::AcceptedEpoch(epoch));
         }
-        Ok(())
+        Ok(Next::GoesOn)
     }
 
-    fn acknowledge_epoch(&mut self, current_epoch: Option<u32>, out: Out<'_>) {
-        self.learner().phase = Phase::Promised;
-        let last = self.history.last();
-        self.send_leader(Packet::AckEpoch { current_epoch, last }, out);
+    fn acknowledge_epoch(&mut self, own: &Own, current_epoch: Option<u32>, out: Out<'_>) {
+        self.phase = Phase::Promised;
+        let last = own.history.last();
+        self.send(Packet::AckEpoch { current_epoch, last }, out);
     }
 
-    fn follow_plan(&mut self) -> Result<(), Violation> {
-        self.learner().phase = Phase::Synchronizing;
-        Ok(())
+    fn follow_plan(&mut self) -> Said {
+        self.phase = Phase::Synchronizing;
+        Ok(Next::GoesOn)
     }
 
     /// Cuts what the leader does not have. What stands is never cut, whoever asks.
-    fn cut(&mut self, to: Zxid, out: Out<'_>) -> Result<(), Violation> {
-        if self.history.floor(to) != Some(to) || to < self.committed {
+    fn cut(&mut self, own: &mut Own, to: Zxid, out: Out<'_>) -> Said {
+        if own.history.floor(to) != Some(to) || to < own.committed {
             return Err(Violation::Proposal);
         }
-        if to < self.history.last() && self.deviates(Mutant::DoesNotCut, out) {
+        if to < own.history.last() && own.deviates(Mutant::DoesNotCut, out) {
             return self.follow_plan();
         }
-        let lost = self.history.truncate(to);
-        self.storage.push(Write::Truncate { to });
+        let lost = own.history.truncate(to);
+        own.storage.push(Write::Truncate { to });
         out.push(Output::Note(Note::Cut(lost)));
         self.follow_plan()
     }
 
     /// Takes the leader's state for its own, as soon as it is on disk.
-    fn start_over(&mut self, snapshot: Snapshot, out: Out<'_>) -> Result<(), Violation> {
-        if snapshot.zxid <= self.history.last() {
+    fn start_over(&mut self, own: &mut Own, snapshot: Snapshot, out: Out<'_>) -> Said {
+        if snapshot.zxid <= own.history.last() {
             return Err(Violation::Proposal);
         }
         let write = Write::Restart(snapshot.clone());
-        if !self.starts_over_otherwise(&write, out) {
-            self.storage.push(write);
+        if !deviate::starts_over(own, &write, out) {
+            own.storage.push(write);
         }
-        self.history.restart_at(snapshot.zxid);
+        own.history.restart_at(snapshot.zxid);
         self.follow_plan()
     }
 
     /// Logs a part of the history, or a proposal.
-    fn log(&mut self, txn: Arc<Txn>, out: Out<'_>) -> Result<(), Violation> {
-        if !self.history.goes_on_with(txn.zxid) {
+    fn log(&mut self, own: &mut Own, txn: Arc<Txn>, out: Out<'_>) -> Said {
+        if !own.history.goes_on_with(txn.zxid) {
             return Err(Violation::Proposal);
         }
-        self.history.append(txn.clone());
+        own.history.append(txn.clone());
         let write = Write::Append(vec![txn]);
-        if !self.logs_otherwise(&write, out) {
-            self.storage.push(write);
+        if !deviate::logs(self, own, &write, out) {
+            own.storage.push(write);
         }
-        Ok(())
+        Ok(Next::GoesOn)
     }
 
     /// The history is complete: it goes to the disk first, then the epoch, and then it is acknowledged. All of
     /// the history was given to the same queue before. Any other order has lost what stood: ZOOKEEPER-4643 wrote
     /// the epoch first, 4646 acknowledged first, 3911 logged the history only when it served.
-    fn persist(&mut self, epoch: u32, committed: Zxid, out: Out<'_>) -> Result<(), Violation> {
-        let synced = self.history.last();
-        let learner = self.learner();
-        if epoch != learner.epoch {
+    fn persist(&mut self, own: &mut Own, epoch: u32, committed: Zxid, out: Out<'_>) -> Said {
+        if epoch != self.epoch {
             return Err(Violation::Message);
         }
-        learner.phase = Phase::Persisting;
-        learner.synced = synced;
-        learner.told = committed;
-        if !self.persists_otherwise(out) {
-            self.storage.push(Write::CurrentEpoch(epoch));
+        self.phase = Phase::Persisting;
+        self.synced = own.history.last();
+        self.told = committed;
+        if !deviate::persists(self, own, out) {
+            own.storage.push(Write::CurrentEpoch(epoch));
         }
-        Ok(())
+        Ok(Next::GoesOn)
     }
 
-    pub(super) fn learner_written(&mut self, write: &Write, out: Out<'_>) {
-        if self.acknowledges_otherwise(write, out) {
+    /// Something is on disk.
+    pub(super) fn written(&mut self, own: &mut Own, write: &Write, out: Out<'_>) {
+        if deviate::acknowledges(self, own, write, out) {
             return;
         }
-        let phase = self.learner().phase;
         match write {
-            Write::AcceptedEpoch(_) if phase == Phase::Promising => {
-                self.acknowledge_epoch(Some(self.storage.current_epoch()), out);
+            Write::AcceptedEpoch(_) if self.phase == Phase::Promising => {
+                self.acknowledge_epoch(own, Some(own.storage.current_epoch()), out);
             }
-            Write::CurrentEpoch(_) if phase == Phase::Persisting => self.acknowledge_new_leader(out),
-            Write::Append(_) if phase >= Phase::Acknowledged => self.acknowledge_proposals(out),
+            Write::CurrentEpoch(_) if self.phase == Phase::Persisting => self.acknowledge_new_leader(out),
+            Write::Append(_) if self.phase >= Phase::Acknowledged => self.acknowledge_proposals(own, out),
             Write::Append(_)
             | Write::Truncate { .. }
             | Write::Restart(_)
@@ -223,71 +247,64 @@ impl Peer {
     }
 
     pub(super) fn acknowledge_new_leader(&mut self, out: Out<'_>) {
-        let learner = self.learner();
-        learner.phase = Phase::Acknowledged;
-        learner.acked = learner.synced;
-        let epoch = learner.epoch;
-        self.send_leader(Packet::AckNewLeader { epoch }, out);
+        self.phase = Phase::Acknowledged;
+        self.acked = self.synced;
+        self.send(Packet::AckNewLeader { epoch: self.epoch }, out);
     }
 
     /// Acknowledges what is on disk behind the history. Never before that is acknowledged itself: the leader
     /// could not place it (ZOOKEEPER-4685).
-    fn acknowledge_proposals(&mut self, out: Out<'_>) {
-        let zxid = self.storage.durable();
-        let votes = self.config.votes();
-        let learner = self.learner();
-        if votes && zxid > learner.acked {
-            learner.acked = zxid;
-            self.send_leader(Packet::Ack { zxid }, out);
+    fn acknowledge_proposals(&mut self, own: &Own, out: Out<'_>) {
+        let zxid = own.storage.durable();
+        if own.config.votes() && zxid > self.acked {
+            self.acked = zxid;
+            self.send(Packet::Ack { zxid }, out);
         }
     }
 
     /// A proposal stands. Commits come in order, one for each; only what is from before the epoch was committed
     /// all at once, so it is no gap. Before `UpToDate` a commit is only kept: it may be of what came before
     /// `NewLeader` (ZOOKEEPER-4394).
-    fn told(&mut self, zxid: Zxid, out: Out<'_>) -> Result<(), Violation> {
-        if let Some(result) = self.told_otherwise(zxid, out) {
-            return result;
+    fn told(&mut self, own: &mut Own, zxid: Zxid, out: Out<'_>) -> Said {
+        if let Some(said) = deviate::told(self, own, zxid, out) {
+            return said;
         }
-        let before = self.history.before(zxid);
-        let committed = self.committed;
-        let learner = self.learner();
-        let comes_next = |before: Zxid| before <= learner.told || before.epoch() < learner.epoch;
-        if zxid <= learner.told || !before.is_some_and(comes_next) {
+        let comes_next = |before: Zxid| before <= self.told || before.epoch() < self.epoch;
+        if zxid <= self.told || !own.history.before(zxid).is_some_and(comes_next) {
             return Err(Violation::Commit);
         }
-        learner.told = zxid;
-        if learner.phase == Phase::Serving {
-            self.committed = committed.max(zxid);
+        self.told = zxid;
+        if self.phase == Phase::Serving {
+            own.committed = own.committed.max(zxid);
         }
-        Ok(())
+        Ok(Next::GoesOn)
     }
 
     /// An observer learns what stands already.
-    fn inform(&mut self, txn: Arc<Txn>, out: Out<'_>) -> Result<(), Violation> {
+    fn inform(&mut self, own: &mut Own, txn: Arc<Txn>, out: Out<'_>) -> Said {
         let zxid = txn.zxid;
-        self.log(txn, out)?;
-        self.told(zxid, out)
+        let _: Next = self.log(own, txn, out)?;
+        self.told(own, zxid, out)
     }
 
     /// A quorum has the leader's history.
-    pub(super) fn serve(&mut self, committed: Zxid, out: Out<'_>) -> Result<(), Violation> {
-        let is_logged = self.history.floor(committed) == Some(committed);
-        let votes = self.config.votes();
-        let learner = self.learner();
-        if !is_logged || committed < learner.told {
+    pub(super) fn serve(&mut self, own: &mut Own, committed: Zxid, out: Out<'_>) -> Said {
+        let is_logged = own.history.floor(committed) == Some(committed);
+        if !is_logged || committed < self.told {
             return Err(Violation::Commit);
         }
-        learner.told = committed;
-        learner.phase = Phase::Serving;
-        learner.waited = 0;
-        let (leader, epoch) = (learner.leader, learner.epoch);
-        self.committed = self.committed.max(committed);
-        self.serves_otherwise(out);
-        self.deliver(out);
-        let role = if votes { Role::Following { leader, epoch } } else { Role::Observing { leader, epoch } };
-        self.become_role(role, out);
-        Ok(())
+        self.told = committed;
+        self.phase = Phase::Serving;
+        self.waited = 0;
+        own.committed = own.committed.max(committed);
+        deviate::serves(self, own, out);
+        let (leader, epoch) = (self.leader, self.epoch);
+        let follows = own.config.votes();
+        Ok(Next::Serves(if follows {
+            Role::Following { leader, epoch }
+        } else {
+            Role::Observing { leader, epoch }
+        }))
     }
 }
 

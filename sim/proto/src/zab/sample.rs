@@ -41,10 +41,10 @@ pub(super) fn looking(id: u8, log: &[(u32, u32)]) -> Peer {
 /// The same, leading an established epoch, with everything delivered.
 pub(super) fn leading(id: u8, epoch: u32, log: &[(u32, u32)]) -> Peer {
     let mut peer = looking(id, log);
-    let mut leader = Leader::new(ServerId(id), epoch, peer.history.last());
+    let mut leader = Leader::lead(&mut peer.own, &mut Vec::new());
     (leader.phase, leader.epoch) = (LeaderPhase::Broadcasting, epoch);
     peer.state = State::Leading(leader);
-    peer.role = Role::Leading { epoch };
+    peer.own.role = Role::Leading { epoch };
     deliver_all(peer)
 }
 
@@ -53,20 +53,20 @@ pub(super) fn following(id: u8, leader: u8, epoch: u32, log: &[(u32, u32)]) -> P
     let mut peer = looking(id, log);
     let leader = ServerId(leader);
     peer.state = State::Learning(Learner::serving(leader, epoch));
-    peer.role = Role::Following { leader, epoch };
+    peer.own.role = Role::Following { leader, epoch };
     deliver_all(peer)
 }
 
 fn deliver_all(mut peer: Peer) -> Peer {
-    peer.committed = peer.history.last();
-    peer.delivered = peer.history.last();
+    peer.own.committed = peer.own.history.last();
+    peer.own.delivered = peer.own.history.last();
     peer
 }
 
 /// A peer that has logged these behind what is on its disk.
 pub(super) fn with_undurable(mut peer: Peer, more: &[(u32, u32)]) -> Peer {
-    let storage = Storage::new(0, 0, &peer.history);
-    txns(more).into_iter().for_each(|txn| peer.history.append(txn));
-    peer.storage = storage;
+    let storage = Storage::new(0, 0, &peer.own.history);
+    txns(more).into_iter().for_each(|txn| peer.own.history.append(txn));
+    peer.own.storage = storage;
     peer
 }

@@ -52,26 +52,26 @@ fn a_disk_that_is_rewritten_is_looked_at_anew() {
 #[test]
 fn a_log_that_is_rewritten_is_looked_at_anew() {
     assert!(!still(|peer, _| {
-        peer.history.truncate(Zxid::new(1, 1));
-        txns(&[(1, 3), (2, 1)]).into_iter().for_each(|txn| peer.history.append(txn));
+        peer.own.history.truncate(Zxid::new(1, 1));
+        txns(&[(1, 3), (2, 1)]).into_iter().for_each(|txn| peer.own.history.append(txn));
     }));
     assert!(!still(|peer, _| {
-        peer.history.restart_at(Zxid::ZERO);
-        txns(&[(1, 1), (1, 3), (2, 1)]).into_iter().for_each(|txn| peer.history.append(txn));
+        peer.own.history.restart_at(Zxid::ZERO);
+        txns(&[(1, 1), (1, 3), (2, 1)]).into_iter().for_each(|txn| peer.own.history.append(txn));
     }));
 }
 
 #[test]
 fn what_is_only_added_to_and_forgotten_stays_found() {
-    assert!(still(|peer, _| peer.history.trim(Zxid::new(1, 1))));
-    assert!(!still(|peer, _| peer.history.append(txn((2, 2)))));
+    assert!(still(|peer, _| peer.own.history.trim(Zxid::new(1, 1))));
+    assert!(!still(|peer, _| peer.own.history.append(txn((2, 2)))));
     assert!(still(|peer, ghost| {
-        peer.history.append(txn((2, 2)));
+        peer.own.history.append(txn((2, 2)));
         writes(Write::Append(txns(&[(2, 2)])))(peer, ghost);
     }));
     // What came before was found.
     let (mut peer, mut ghost) = found();
-    peer.history.append(txn((2, 2)));
+    peer.own.history.append(txn((2, 2)));
     ghost.disks.get_mut(&ME).expect("it has one").log.clear();
     assert!(ghost.is_on_disk(&peer, LAST), "nothing is compared that was");
 }

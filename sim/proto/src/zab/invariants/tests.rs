@@ -61,7 +61,7 @@ fn disk(server: u8, spoil: fn(&mut OnDisk)) -> impl Fn(&mut Vec<Peer>, &mut Ghos
 
 fn flagged(violation: Violation) -> Ensemble {
     with(|peers, _| {
-        peers[0].violations.insert(violation);
+        peers[0].own.violations.insert(violation);
     })
 }
 
@@ -112,7 +112,7 @@ fn broken_variants() -> Vec<(&'static str, Ensemble)> {
             // The order itself is broken, not the peers: see the tests below.
             "VotesTotallyOrdered",
             with(|peers, _| {
-                (peers[0].vote, peers[1].vote) = (vote(1, 1), vote(2, 2));
+                (peers[0].own.vote, peers[1].own.vote) = (vote(1, 1), vote(2, 2));
             }),
         ),
         ("VoteIsDurable", with(|peers, _| peers[1] = with_undurable(looking(2, &[(1, 1)]), &[(1, 2)]))),
@@ -155,7 +155,7 @@ fn every_invariant_catches_its_broken_variant() {
 fn voting(votes: &[(u32, u32, u8)]) -> Vec<Peer> {
     let vote = |(epoch, counter, leader): &(u32, u32, u8)| {
         let mut peer = looking(1, &[]);
-        peer.vote = Some(Vote { epoch: *epoch, zxid: Zxid::new(1, *counter), leader: ServerId(*leader) });
+        peer.own.vote = Some(Vote { epoch: *epoch, zxid: Zxid::new(1, *counter), leader: ServerId(*leader) });
         peer
     };
     votes.iter().map(vote).collect()

@@ -3,7 +3,7 @@
 use super::*;
 use crate::zab::message::{Notification, Stand, Vote};
 use crate::zab::sample::{leading, looking, txn};
-use crate::zab::{Draft, Event};
+use crate::zab::{Event, Peer, State};
 
 const LINK: LinkId = LinkId(1);
 
@@ -30,7 +30,7 @@ fn has_left(peer: &Peer, out: &[Output]) -> bool {
 /// Server 3 with this log, elected by 2, with its own promise of the epoch on disk and 2 invited.
 fn discovering(log: &[(u32, u32)]) -> Peer {
     let mut peer = looking(3, log);
-    let vote = peer.vote.expect("a voter");
+    let vote = peer.own.vote.expect("a voter");
     let notification = Notification { round: 1, vote: Some(vote), stand: Stand::Looking };
     step(&mut peer, Event::Notified { from: ServerId(2), notification });
     step(&mut peer, Event::Timer(crate::zab::Timer::Finalize));
@@ -135,7 +135,7 @@ fn an_acknowledgement_of_what_was_trimmed_away_meanwhile_is_legal() {
     let mut peer = broadcasting();
     let to = Zxid::new(2, 1);
     // Another follower's was enough.
-    (peer.committed, peer.delivered) = (to, to);
+    (peer.own.committed, peer.own.delivered) = (to, to);
     step(&mut peer, Event::Trimmed { to });
     receive(&mut peer, LINK, Packet::Ack { zxid: to });
     assert!(peer.violations().is_empty());
@@ -144,8 +144,8 @@ fn an_acknowledgement_of_what_was_trimmed_away_meanwhile_is_legal() {
 #[test]
 fn an_epoch_behind_the_last_is_not_chosen() {
     let mut peer = looking(3, &[]);
-    peer.storage = crate::zab::storage::Storage::new(u32::MAX, 0, &peer.history);
-    peer.lead(&mut Vec::new());
+    peer.own.storage = crate::zab::storage::Storage::new(u32::MAX, 0, &peer.own.history);
+    peer.go_on(Next::Decides { leader: ServerId(3) }, &mut Vec::new());
     greet(&mut peer, LINK, 0);
     assert!(matches!(&peer.state, State::Leading(leader) if leader.phase == LeaderPhase::Gathering));
 }
@@ -180,7 +180,7 @@ fn a_vote_counts_for_the_round_it_was_given_in() {
         notification: Notification { round, vote, stand: Stand::Looking },
     };
     step(&mut peer, said(5));
-    assert_eq!((peer.round, peer.vote), (5, vote));
+    assert_eq!((peer.own.round, peer.own.vote), (5, vote));
     // A vote of an earlier round is answered and not counted.
     let out = step(&mut peer, said(4));
     assert!(matches!(&out[..], [Output::Notify { to: ServerId(3), .. }]), "{out:?}");

@@ -1,9 +1,9 @@
 //! What a learner makes of what its leader says, packet by packet.
 
 use super::*;
-use crate::zab::Event;
 use crate::zab::message::{Notification, Stand, Vote};
 use crate::zab::sample::{looking, txn};
+use crate::zab::{Event, Peer};
 
 const LINK: LinkId = LinkId(1);
 
@@ -126,7 +126,7 @@ fn a_promise_of_the_same_epoch_is_told_apart() {
     };
     peer = Peer::start(peer.config().clone(), recovered).0;
     let mut again = greeting(1, &[(1, 1)]);
-    again.storage = peer.storage;
+    again.own.storage = peer.own.storage;
     let out = receive(&mut again, Packet::LeaderInfo { epoch: 2 });
     assert!(says(&out, Packet::AckEpoch { current_epoch: None, last: Zxid::new(1, 1) }));
 }
@@ -143,7 +143,7 @@ fn what_stands_is_never_cut_and_nothing_is_cut_where_nothing_is() {
     let to = Zxid::new(1, 7);
     violates(promised(1, &[(1, 1)]), Packet::Trunc { to }, Violation::Proposal);
     let mut peer = promised(1, &[(1, 1)]);
-    peer.committed = Zxid::new(1, 1);
+    peer.own.committed = Zxid::new(1, 1);
     violates(peer, Packet::Trunc { to: Zxid::ZERO }, Violation::Proposal);
 }
 
