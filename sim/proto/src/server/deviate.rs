@@ -1,24 +1,26 @@
-//! What planted bugs do to a server, each at its place in its code. Without one everything here does nothing.
+//! What planted bugs do to a server, each at its place in its code. Without one everything here does nothing. None needs
+//! more than the set-up, and what it is told.
 //!
 //! `deviates` leaves the mark, so it is asked last, where the answer makes a difference.
 
-use super::connection::Waiting;
-use super::{Note, Output, RecoveryError, Server, ServerConfig, ServerStep};
+use super::config::ServerConfig;
+use super::connection::{Connection, Waiting};
+use super::event::{Note, Output};
 use crate::disk::{DiskOp, FileId, Files};
+use crate::ids::{ConnId, Xid};
 use crate::log;
-use crate::message::{Ask, ConnId, ForwardedWrite, ToPeer, Xid};
+use crate::message::{Ask, ForwardedWrite};
 use crate::mutant::Mutant;
 use crate::prepare::{Caller, close_session, prepare};
-use crate::recovery::{Recovered, recover};
+use crate::recovery::{Recovered, RecoveryError, recover};
 use crate::snapshot;
 use crate::tree::DataTree;
 use crate::txn::{Txn, TxnBody};
 use crate::zab::{self, Write};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use zk_api::{Identity, Request, SessionId, WatchedEvent, Zxid, split};
+use zk_api::{Request, SessionId, WatchedEvent, Zxid, split};
 
-/// What needs no more than the set-up.
 impl ServerConfig {
     /// Whether this server has that bug, which acts just here.
     pub(super) fn deviates(&self, mutant: Mutant, out: &mut Vec<Output>) -> bool {
@@ -183,6 +185,88 @@ impl ServerConfig {
         }
         found.tree = newest.tree;
     }
+
+    /// What a learner tells of whom it has heard.
+    pub(super) fn touches_otherwise(
+        &self,
+        touched: BTreeMap<SessionId, u32>,
+        observes: bool,
+        out: &mut Vec<Output>,
+    ) -> BTreeMap<SessionId, u32> {
+        if !self.deviates(Mutant::LearnerForgetsTouch, out) {
+            return touched;
+        }
+        let kept = if observes { 0 } else { touched.len() - 1 };
+        touched.into_iter().take(kept).collect()
+    }
+
+    /// Takes from the events of a transaction what is to be sent behind its answer.
+    pub(super) fn fires_otherwise(
+        &self,
+        events: &mut Vec<(ConnId, WatchedEvent)>,
+        asker: Option<ConnId>,
+        out: &mut Vec<Output>,
+    ) -> Vec<(ConnId, WatchedEvent)> {
+        let Some(mutant) = self.zab.planted().filter(|_| !events.is_empty()) else {
+            return Vec::new();
+        };
+        match mutant {
+            Mutant::WatchAfterAnswer if events.iter().any(|(conn, _)| Some(*conn) == asker) => {
+                self.deviates(mutant, out);
+                return std::mem::take(events);
+            }
+            Mutant::WatchFiresTwice => {
+                self.deviates(mutant, out);
+                events.push(events[0].clone());
+            }
+            Mutant::WatchLost => {
+                self.deviates(mutant, out);
+                events.pop();
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// What a client is told that sets its watches again.
+    pub(super) fn misses_otherwise(
+        &self,
+        missed: Vec<WatchedEvent>,
+        out: &mut Vec<Output>,
+    ) -> Vec<WatchedEvent> {
+        let forgets = !missed.is_empty() && self.deviates(Mutant::SetWatchesForgets, out);
+        if forgets { Vec::new() } else { missed }
+    }
+
+    /// The zxid that a write's answer tells. `next` is the one that comes next, at the leader.
+    pub(super) fn tells_otherwise(&self, zxid: Zxid, next: Option<Zxid>, out: &mut Vec<Output>) -> Zxid {
+        next.filter(|_| self.deviates(Mutant::AnswerTellsLater, out)).unwrap_or(zxid)
+    }
+
+    /// What a learner asks of its leader as a client's connection is gone.
+    pub(super) fn drops_otherwise(&self, connection: &Connection) -> Option<Ask> {
+        (self.zab.planted() == Some(Mutant::LearnerExpires)).then(|| {
+            let (session, identities) = (connection.session, connection.identities.clone());
+            let write = ForwardedWrite::Request { request: Request::CloseSession, identities };
+            Ask::Write { session, xid: Xid(0), write }
+        })
+    }
+
+    /// Whether a request is answered before the first that its session asked earlier.
+    pub(super) fn overtakes(
+        &self,
+        first: Option<&Waiting>,
+        waiting: &Waiting,
+        out: &mut Vec<Output>,
+    ) -> bool {
+        matches!((waiting, first), (Waiting::Read { .. }, Some(Waiting::Write { .. })))
+            && self.deviates(Mutant::ReadOvertakesWrite, out)
+    }
+
+    /// Whether a write counts as done though its sync has only begun.
+    pub(super) fn writes_otherwise(&self, write: &Write, out: &mut Vec<Output>) -> bool {
+        matches!(write, Write::Append(_)) && self.deviates(Mutant::LogNotSynced, out)
+    }
 }
 
 /// Applies a transaction, which changes counters once more where it is there already. Tells whether it did.
@@ -204,100 +288,4 @@ fn count_again(tree: &mut DataTree, txn: &Txn) -> bool {
     }
     tree.restore(path, node);
     true
-}
-
-impl Server {
-    /// As [`ServerConfig::deviates`].
-    pub(super) fn deviates(&self, mutant: Mutant, step: &mut ServerStep<'_>) -> bool {
-        self.config.deviates(mutant, step.out)
-    }
-
-    /// What a learner tells of whom it has heard.
-    pub(super) fn touches_otherwise(
-        &self,
-        mut touched: BTreeMap<SessionId, u32>,
-        step: &mut ServerStep<'_>,
-    ) -> BTreeMap<SessionId, u32> {
-        if self.deviates(Mutant::LearnerForgetsTouch, step) {
-            let observes = matches!(self.peer.role(), zab::Role::Observing { .. });
-            let kept = if observes { 0 } else { touched.len() - 1 };
-            touched = touched.into_iter().take(kept).collect();
-        }
-        touched
-    }
-
-    /// Takes from the events of a transaction what is to be sent behind its answer.
-    pub(super) fn fires_otherwise(
-        &self,
-        events: &mut Vec<(ConnId, WatchedEvent)>,
-        asker: Option<ConnId>,
-        step: &mut ServerStep<'_>,
-    ) -> Vec<(ConnId, WatchedEvent)> {
-        let Some(mutant) = self.config.zab.planted().filter(|_| !events.is_empty()) else {
-            return Vec::new();
-        };
-        match mutant {
-            Mutant::WatchAfterAnswer if events.iter().any(|(conn, _)| Some(*conn) == asker) => {
-                self.deviates(mutant, step);
-                return std::mem::take(events);
-            }
-            Mutant::WatchFiresTwice => {
-                self.deviates(mutant, step);
-                events.push(events[0].clone());
-            }
-            Mutant::WatchLost => {
-                self.deviates(mutant, step);
-                events.pop();
-            }
-            _ => {}
-        }
-        Vec::new()
-    }
-
-    /// What a client is told that sets its watches again.
-    pub(super) fn misses_otherwise(
-        &self,
-        missed: Vec<WatchedEvent>,
-        step: &mut ServerStep<'_>,
-    ) -> Vec<WatchedEvent> {
-        let forgets = !missed.is_empty() && self.deviates(Mutant::SetWatchesForgets, step);
-        if forgets { Vec::new() } else { missed }
-    }
-
-    /// The zxid that a write's answer tells.
-    pub(super) fn tells_otherwise(&self, zxid: Zxid, step: &mut ServerStep<'_>) -> Zxid {
-        if self.config.zab.planted() != Some(Mutant::AnswerTellsLater) {
-            return zxid;
-        }
-        let next = self.lead.as_ref().and_then(|_| self.peer.next_zxid());
-        next.filter(|_| self.deviates(Mutant::AnswerTellsLater, step)).unwrap_or(zxid)
-    }
-
-    /// A client's connection is about to be gone.
-    pub(super) fn drops_otherwise(&mut self, conn: ConnId, step: &mut ServerStep<'_>) {
-        if self.config.zab.planted() == Some(Mutant::LearnerExpires)
-            && self.is_learning()
-            && let (Some(connection), Some(link)) = (self.connections.get(&conn), self.peer.leader_link())
-        {
-            let identities: std::sync::Arc<[Identity]> = connection.identities.clone();
-            let write = ForwardedWrite::Request { request: Request::CloseSession, identities };
-            let ask = Ask::Write { session: connection.session, xid: Xid(0), write };
-            step.out.push(Output::SendPeer { link, message: ToPeer::Ask(ask) });
-        }
-    }
-
-    /// Whether a request is answered before what its session asked earlier.
-    pub(super) fn overtakes(&self, conn: ConnId, waiting: &Waiting, step: &mut ServerStep<'_>) -> bool {
-        if self.config.zab.planted() != Some(Mutant::ReadOvertakesWrite) {
-            return false;
-        }
-        let first = self.connections.get(&conn).and_then(|connection| connection.waiting.front());
-        matches!((waiting, first), (Waiting::Read { .. }, Some(Waiting::Write { .. })))
-            && self.deviates(Mutant::ReadOvertakesWrite, step)
-    }
-
-    /// Whether a write counts as done though its sync has only begun.
-    pub(super) fn writes_otherwise(&self, write: &Write, step: &mut ServerStep<'_>) -> bool {
-        matches!(write, Write::Append(_)) && self.deviates(Mutant::LogNotSynced, step)
-    }
 }

@@ -1,9 +1,13 @@
-//! What only the leader has: the tree ahead of what stands, and the watch over sessions.
+//! What only the leader has: the tree ahead of what stands, the watch over sessions, and the syncs that wait.
+//!
+//! A leader that asks a quorum before it answers a sync hears from each of it that it still follows. Nobody of whom that
+//! is so has promised a later epoch before, so nothing has been committed behind this leader's back when the sync came.
 
 use crate::ids::{ConnId, ServerId};
 use crate::sessions::{SessionTable, SessionTracker};
 use crate::tree::DataTree;
 use crate::txn::{Txn, TxnBody};
+use crate::zab::PeerConfig;
 use crate::zab::message::LinkId;
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Zxid};
@@ -23,11 +27,11 @@ pub(super) struct Lead {
     /// attached under another.
     pub(super) owners: BTreeMap<SessionId, Place>,
     /// Syncs that are not answered, in the order in which they came.
-    pub(super) syncs: Vec<AskedSync>,
+    syncs: Vec<AskedSync>,
     /// How often the learners were asked whether they follow.
-    pub(super) asked: u64,
+    asked: u64,
     /// The last of these that each has answered.
-    pub(super) follows: BTreeMap<ServerId, u64>,
+    follows: BTreeMap<ServerId, u64>,
 }
 
 /// A sync that a client wants.
@@ -52,6 +56,20 @@ pub(super) enum Place {
 }
 
 impl Lead {
+    /// The epoch is established, and nothing is in flight.
+    pub(super) fn new(epoch: u32, tree: DataTree, sessions: SessionTable, tracker: SessionTracker) -> Lead {
+        Lead {
+            epoch,
+            ahead: tree,
+            sessions,
+            tracker,
+            owners: BTreeMap::new(),
+            syncs: Vec::new(),
+            asked: 0,
+            follows: BTreeMap::new(),
+        }
+    }
+
     /// Takes a proposal into account.
     pub(super) fn proposed(&mut self, txn: &Txn) {
         self.ahead.apply(txn);
@@ -64,5 +82,47 @@ impl Lead {
     /// Whether a session is attached at this place, as far as is known; if nothing is, it is from now on.
     pub(super) fn is_owned_by(&mut self, session: SessionId, place: Place) -> bool {
         *self.owners.entry(session).or_insert(place) == place
+    }
+
+    /// A question that is to be put to the quorum.
+    pub(super) fn next_round(&mut self) -> u64 {
+        self.asked += 1;
+        self.asked
+    }
+
+    /// The question that is to be put again, if a sync waits for an answer.
+    pub(super) fn open_round(&self) -> Option<u64> {
+        self.syncs.iter().any(|sync| sync.round > 0).then_some(self.asked)
+    }
+
+    /// A learner has answered a question: it followed when that was put.
+    pub(super) fn follows(&mut self, server: ServerId, round: u64) {
+        let last = self.follows.entry(server).or_default();
+        *last = round.max(*last);
+    }
+
+    /// Whether a quorum has followed since a question was put.
+    pub(super) fn is_confirmed(&self, round: u64, config: &PeerConfig) -> bool {
+        let follows = self.follows.iter().filter(|(_, last)| **last >= round).map(|(server, _)| *server);
+        round == 0 || config.is_quorum(&follows.chain([config.id]).collect())
+    }
+
+    /// A sync waits.
+    pub(super) fn wait(&mut self, sync: AskedSync) {
+        self.syncs.push(sync);
+    }
+
+    /// The syncs that wait for nothing behind `committed`, of which all commits were sent.
+    pub(super) fn due_syncs(&mut self, committed: Zxid, config: &PeerConfig) -> Vec<AskedSync> {
+        if self.syncs.is_empty() {
+            return Vec::new();
+        }
+        let is_due = |sync: &AskedSync| {
+            // This server's own clients wait for its tree.
+            self.is_confirmed(sync.round, config) && (sync.link.is_none() || sync.after <= committed)
+        };
+        let (due, wait) = self.syncs.iter().cloned().partition(is_due);
+        self.syncs = wait;
+        due
     }
 }
