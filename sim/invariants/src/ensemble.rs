@@ -17,7 +17,7 @@ pub struct View {
     /// At what the server has applied. `None` for a server that is alone: then it is the newest.
     pub reference: Option<Reference>,
     /// The epoch it leads.
-    pub epoch: u32,
+    epoch: u32,
     pub watches: Watches,
     pub round: Round,
 }
@@ -31,15 +31,34 @@ pub struct Ensemble {
     pub history: History,
     pub views: BTreeMap<u8, View>,
     /// The newest epoch, and the server that leads it.
-    pub epoch: u32,
-    pub leader: Option<u8>,
+    epoch: u32,
+    leader: Option<u8>,
 }
 
 impl Ensemble {
+    pub fn new(setup: Setup) -> Ensemble {
+        Ensemble { setup, ..Ensemble::default() }
+    }
+
     /// Where the epoch begins that a server leads: it shows that though nothing has happened in it.
     pub fn begun(&self, server: u8) -> Zxid {
         let led = self.views.get(&server).filter(|_| !self.is_alone());
         led.map_or(Zxid::ZERO, |view| Zxid::new(view.epoch, 0))
+    }
+
+    /// A server begins to lead an epoch. Tells whether it is the newest: there may be a leader of a later one by now.
+    pub fn established(&mut self, server: u8, epoch: u32) -> bool {
+        self.views.entry(server).or_default().epoch = epoch;
+        let is_newest = epoch >= self.epoch;
+        if is_newest {
+            (self.epoch, self.leader) = (epoch, Some(server));
+        }
+        is_newest
+    }
+
+    /// A server leads no more.
+    pub fn stopped(&mut self, server: u8) {
+        self.views.entry(server).or_default().epoch = 0;
     }
 
     /// Whether a server leads an epoch.
@@ -95,7 +114,7 @@ impl Ensemble {
     }
 
     /// Compares a server's whole tree.
-    pub fn compare(&self, server: u8, tree: &DataTree, invariant: Invariant, report: &mut Report) {
-        trees::compare_whole((server, tree), self.reference_of(server), invariant, report);
+    pub fn compare_whole(&self, server: u8, tree: &DataTree, invariant: Invariant, report: &mut Report) {
+        trees::compare_whole(server, tree, self.reference_of(server), invariant, report);
     }
 }

@@ -52,7 +52,7 @@ impl Invariants {
     /// Nothing has happened yet.
     pub fn new(setup: Setup) -> Invariants {
         let report = Report::of(setup.voters + setup.observers > 1);
-        Invariants { report, ensemble: Ensemble { setup, ..Ensemble::default() }, ..Invariants::default() }
+        Invariants { report, ensemble: Ensemble::new(setup), ..Invariants::default() }
     }
 
     /// A client sends a request.
@@ -345,20 +345,21 @@ impl Invariants {
     /// A transaction is applied to a server's tree.
     pub fn applied(&mut self, server: u8, txn: &Arc<Txn>, tree: &DataTree) {
         self.moves.applied(server, txn.session, txn.xid);
+        let is_alone = self.ensemble.is_alone();
         let is_first = txn.zxid > self.ensemble.reference.zxid;
         let touched = Watches::touched(txn);
         let before = self.ensemble.private_among(server, &touched);
         let owned = self.ensemble.owned_by_ended(server, txn);
         if is_first {
             let executed = self.answers.applied(&mut self.ensemble.reference, txn, &mut self.report);
-            if !self.ensemble.is_alone() {
+            if !is_alone {
                 self.ensemble.history.push(executed);
             }
-        } else if self.ensemble.is_alone() {
+        } else if is_alone {
             // Again, after a start.
             return;
         }
-        if !self.ensemble.is_alone() && !self.ensemble.follow(server, txn, &mut self.report) {
+        if !is_alone && !self.ensemble.follow(server, txn, &mut self.report) {
             return;
         }
         let mut private: Private = before.into_iter().map(|(path, acl)| (path, Some(acl))).collect();
@@ -366,14 +367,13 @@ impl Invariants {
             private.entry(path).or_insert(Some(acl));
         }
         Watches::comes_and_goes(&txn.body, &mut private);
-        let is_alone = self.ensemble.is_alone();
         let Invariants { ensemble: Ensemble { views, reference, .. }, answers, report, .. } = self;
         let View { reference: own, watches, round, .. } = views.entry(server).or_default();
         watches.applied(txn, &private, |conn, acl| answers.may_read(conn, acl));
         let is_left = |path: &&Text| tree.node(path).is_some_and(|node| node.owner() == Some(txn.session));
         ephemerals::applied(txn, owned.iter().filter(is_left).count(), report);
         if !is_alone {
-            round.applied((server, tree), txn, touched, own.as_ref().unwrap_or(reference), report);
+            round.applied(server, tree, txn, touched, own.as_ref().unwrap_or(reference), report);
         }
         if let TxnBody::CloseSession { .. } = txn.body {
             self.forget_dead(txn.session);
@@ -388,9 +388,10 @@ impl Invariants {
         if let ToClient::Connected(response) = message {
             return self.connected(conn, response);
         }
+        let leads = self.ensemble.leads(server);
         let Invariants { report, ensemble, answers, survive, syncs, moves, due_now, .. } = self;
         let Ensemble { views, reference, .. } = ensemble;
-        let View { reference: own, epoch, watches, .. } = views.entry(server).or_default();
+        let View { reference: own, watches, .. } = views.entry(server).or_default();
         let reference = own.as_ref().unwrap_or(reference);
         if !matches!(message, ToClient::Event { .. }) {
             if due_now.take_if(|due| *due == conn).is_some() {
@@ -407,7 +408,7 @@ impl Invariants {
                     if request.is_write() {
                         survive.acknowledged(*zxid);
                     }
-                    if matches!(request, Request::Sync { .. }) && *epoch == 0 {
+                    if matches!(request, Request::Sync { .. }) && !leads {
                         syncs.answers(conn, reference.zxid, report);
                     }
                     watches.answered(conn, &request, result, report);
@@ -446,7 +447,7 @@ impl Invariants {
 
     /// A server leads no more, or follows no more, or its machine has crashed.
     pub fn stopped(&mut self, server: u8) {
-        self.ensemble.views.entry(server).or_default().epoch = 0;
+        self.ensemble.stopped(server);
         self.expiry.stopped(server);
         self.moves.stopped(server);
     }
@@ -465,37 +466,34 @@ impl Invariants {
         view.reference = reference;
         view.round.started();
         if tree.last_zxid() == zxid {
-            self.ensemble.compare(server, tree, Invariant::ServersAgree, &mut self.report);
+            self.ensemble.compare_whole(server, tree, Invariant::ServersAgree, &mut self.report);
         }
     }
 
     /// A server begins to lead an epoch, with a history that ends with `last`. Sessions get their timeouts anew.
     pub fn established(&mut self, server: u8, epoch: u32, last: Zxid, now_ms: i64) {
-        self.ensemble.views.entry(server).or_default().epoch = epoch;
         self.survive.established(server, epoch, last, self.ensemble.setup.voters, &mut self.report);
         self.syncs.leads(server, last);
-        // There may be a leader of a later epoch by now.
-        if epoch >= self.ensemble.epoch {
-            (self.ensemble.epoch, self.ensemble.leader) = (epoch, Some(server));
+        if self.ensemble.established(server, epoch) {
             self.expiry.leads(now_ms);
         }
     }
 
     /// A server serves from now on, with this tree.
     pub fn serves(&mut self, server: u8, tree: &DataTree) {
-        if self.ensemble.is_alone() {
+        let is_alone = self.ensemble.is_alone();
+        if is_alone {
             self.answers.recovered();
             self.real_time.recovered();
         }
-        let is_alone = self.ensemble.is_alone();
         let Invariants { ensemble: Ensemble { views, reference, .. }, report, .. } = self;
         let View { reference: own, round, .. } = views.entry(server).or_default();
-        round.serving((server, tree), is_alone, own.as_ref().unwrap_or(reference), report);
+        round.serving(server, tree, is_alone, own.as_ref().unwrap_or(reference), report);
     }
 
     /// The run is over. `is_open` tells of a session whether it is.
     pub fn at_rest(&mut self, server: u8, tree: &DataTree, is_open: impl Fn(SessionId) -> bool) {
-        self.ensemble.compare(server, tree, Invariant::AnswersMatchReference, &mut self.report);
+        self.ensemble.compare_whole(server, tree, Invariant::AnswersMatchReference, &mut self.report);
         ephemerals::at_rest(tree.ephemeral_owners(), is_open, &mut self.report);
     }
 

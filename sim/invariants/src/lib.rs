@@ -42,8 +42,8 @@
 // | `syncs` | a sync's answer shows what its leader knew when it was asked |
 // | `moves` | a session's requests on a new connection are answered after its writes on earlier ones |
 // | `ephemerals` | the ephemerals of dead sessions are gone |
-// | `invariants` | all of them, and what they know in common of connections |
-// | `ensemble` | what they know in common of servers |
+// | `invariants` | all of them, what they share about connections, and that what needs nobody is answered at once |
+// | `ensemble` | what they share about servers |
 // | `report` | their names, and how often each was put to the test |
 // | `reference` | a naive tree that executes requests, which the others compare with |
 // | `setup` | what is known of an ensemble from the beginning |

@@ -1,9 +1,9 @@
 //! Servers' trees are compared with the reference, a few znodes at a time.
 //!
-//! What a transaction touches is compared as soon as it is applied. As a server may have changed something else, it is
-//! gone through its tree in rounds as well, [`MOST`] znodes each time that it has applied so many transactions: a
-//! difference anywhere is found within a round, and sooner if a client asks for it. Only a server that starts is compared
-//! whole, as it has read its whole disk for that, and each server at the end.
+//! What a transaction touches is compared as soon as it is applied. As a server may have changed something else, its
+//! tree is gone through in rounds as well, [`MOST`] znodes each time that it has applied so many transactions: a
+//! difference anywhere is found within a round, and sooner if a client asks for it. Only a server that starts is
+//! compared whole, as it has read its whole disk for that, and each server at the end.
 
 use crate::reference::{Reference, compare};
 use crate::{Invariant, Report};
@@ -35,7 +35,8 @@ impl Round {
     /// A server has applied a transaction, which its reference has followed.
     pub fn applied(
         &mut self,
-        (server, tree): (u8, &DataTree),
+        server: u8,
+        tree: &DataTree,
         txn: &Txn,
         touched: BTreeSet<Text>,
         reference: &Reference,
@@ -56,7 +57,7 @@ impl Round {
             report.broken(Invariant::ServersAgree, format!("s{server}: {wrong}"));
         }
         if self.applied.is_multiple_of(EVERY) {
-            self.go_on((server, tree), reference, Invariant::ServersAgree, report);
+            self.go_on(server, tree, reference, Invariant::ServersAgree, report);
         }
     }
 
@@ -68,21 +69,23 @@ impl Round {
     /// A server serves from now on. One that is alone has started just now.
     pub fn serving(
         &mut self,
-        server: (u8, &DataTree),
+        server: u8,
+        tree: &DataTree,
         is_alone: bool,
         reference: &Reference,
         report: &mut Report,
     ) {
         match std::mem::take(&mut self.is_new) || is_alone {
-            true => compare_whole(server, reference, Invariant::AcknowledgedWritesSurvive, report),
-            false => self.go_on(server, reference, Invariant::AcknowledgedWritesSurvive, report),
+            true => compare_whole(server, tree, reference, Invariant::AcknowledgedWritesSurvive, report),
+            false => self.go_on(server, tree, reference, Invariant::AcknowledgedWritesSurvive, report),
         }
     }
 
     /// Compares the next znodes of the round.
     fn go_on(
         &mut self,
-        (server, tree): (u8, &DataTree),
+        server: u8,
+        tree: &DataTree,
         reference: &Reference,
         invariant: Invariant,
         report: &mut Report,
@@ -95,7 +98,8 @@ impl Round {
 
 /// Compares the whole tree of a server.
 pub fn compare_whole(
-    (server, tree): (u8, &DataTree),
+    server: u8,
+    tree: &DataTree,
     reference: &Reference,
     invariant: Invariant,
     report: &mut Report,

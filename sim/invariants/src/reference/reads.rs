@@ -4,7 +4,7 @@ use super::access::{Asker, proves};
 use super::znodes::Znodes;
 use zk_api::{ErrorCode, Perms, ReadOp, Request, Response};
 
-/// What a request that changes nothing finds now. `None` where that depends on the watches there are.
+/// See [`Reference::read`](super::Reference::read).
 pub(super) fn read(
     znodes: &Znodes,
     asker: Asker<'_>,

@@ -13,7 +13,7 @@ use zk_api::{
 /// 40 bits of milliseconds.
 const TTL_MOST: i64 = (1 << 40) - 1;
 
-/// A write that is executed.
+/// A write of an open session, as far as it changes znodes: all but `CloseSession`.
 pub(super) struct Write<'a> {
     pub(super) znodes: &'a mut Znodes,
     pub(super) at: At,

@@ -1,4 +1,4 @@
-//! The watches of one connection, and the events that it is owed.
+//! The watches of one connection, and the events that it is owed; and a path's parent, which they all ask for.
 
 use std::collections::{BTreeSet, VecDeque};
 use zk_api::{EventType, Text, WatcherKind, Zxid};
