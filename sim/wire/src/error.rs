@@ -1,4 +1,4 @@
-//! Why a connection must be closed.
+//! Why a connection must be closed, why a request is refused, and the codes of errors.
 
 use crate::jute::Malformed;
 use zk_api::ErrorCode;
@@ -50,7 +50,7 @@ impl From<Malformed> for Refusal {
     }
 }
 
-/// An error that has no name here is `SystemError`, so that its effect is unknown too.
+/// An error that has no name here is `SystemError`, whose effect is unknown.
 pub(crate) fn error_code(code: i32) -> Option<ErrorCode> {
     (code != 0).then(|| ErrorCode::from_i32(code).unwrap_or(ErrorCode::SystemError))
 }

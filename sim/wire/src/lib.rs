@@ -55,9 +55,10 @@
 // | `program` | `OfProgram`: both ways, for programs that are simulated |
 // | `outstanding` | `Outstanding`, `Asked`: what was asked and is not answered |
 // | `op` | `OpCode`: the kinds of requests |
-// | `connect`, `request`, `writes`, `multi`, `set_watches`, `reply`, `event` | one kind of record each, both ways |
+// | `connect`, `request`, `multi`, `set_watches`, `reply`, `event` | one kind of record each, both ways |
+// | `writes` | creates, both ways; how deletes and changes are written: as requests and within a multi |
 // | `jute` | integers, texts, lists: what records are made of |
-// | `error` | `WireError`: why a connection must be closed |
+// | `error` | `WireError`: why a connection must be closed; `Refusal`: why a request is refused; the codes of errors |
 
 mod client;
 mod connect;
