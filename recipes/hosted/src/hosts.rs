@@ -38,8 +38,7 @@ impl Hosts {
 
     /// A program that is built in.
     pub fn example(python: &str, example: &Example, limits: Limits) -> Result<Hosts, String> {
-        let built_in = Some(("built_in", example.text));
-        Hosts::start(python::start(python, example.program, built_in), limits)
+        Hosts::start(python::start(python, example.program, Some(example.text)), limits)
     }
 
     /// Who the host says it is.

@@ -18,8 +18,10 @@ const MODULES: [(&str, &str); 9] = [
 /// Makes the modules of what stdin begins with, and starts the host.
 const LOADER: &str = include_str!("../python/zoocheck_host/loader.py");
 
-/// How a worker is started that runs a function of a Python file, `lock.py:worker`, or of a module that is built in.
-pub(crate) fn start(python: &str, program: &str, built_in: Option<(&str, &str)>) -> Start {
+/// How a worker is started that runs a function of a Python file, `lock.py:worker`, or of the module with this text
+/// that is built in. `program.py` knows that by its name.
+pub(crate) fn start(python: &str, program: &str, built_in: Option<&str>) -> Start {
+    let built_in = built_in.map(|text| ("built_in", text));
     let modules: Vec<(&str, &str)> = MODULES.into_iter().chain(built_in).collect();
     let mut preamble = format!("{}\n", modules.len()).into_bytes();
     for (name, text) in modules {

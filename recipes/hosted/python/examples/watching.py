@@ -16,6 +16,7 @@ ROOT = "/watched/tree"
 # Faults are over after 40 s, when what is watched is changed for the last time; what is shown may be late by so long.
 LAST_CHANGE_S, SETTLED_S = 42, 100
 PAUSE_S = 0.5
+# Without digits: what is left of them is looked at, and no-litter takes numbered names for litter.
 ITEMS = "red", "green", "blue"
 
 
@@ -55,7 +56,7 @@ def tree(client, probe):
 
 
 def changes(client, probe):
-    """Makes, sets and deletes three znodes in turns, three changes close together and then none for a while."""
+    """Makes, sets and deletes three znodes in turns, and pauses after every three changes."""
     client.retry(client.ensure_path, ROOT)
     started, step = time.monotonic(), 0
     while time.monotonic() - started < LAST_CHANGE_S:
