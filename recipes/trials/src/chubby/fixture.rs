@@ -1,4 +1,5 @@
-//! What all of them have in common: the order of what they tell, their promises, and how a sequencer is presented.
+//! What the trials of Chubby's sequencers have in common: the order of what they tell, their promises, and how a
+//! sequencer is presented.
 
 use crate::common::{Stop, Turn, plain};
 use crate::event::Observation;
@@ -32,7 +33,7 @@ const WORDS: Order = &[
     (DONE, &[words::RELEASED]),
 ];
 
-/// What all of them promise.
+/// What those promise.
 pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(LOCK)),

@@ -1,8 +1,7 @@
 //! `exclusion-among-live-sessions`.
 
 use super::findings::broken;
-use crate::context::SessionTracker;
-use crate::context::Standing;
+use crate::context::{SessionTracker, Standing};
 use crate::event::{ActorId, Event};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 

@@ -4,7 +4,7 @@ use crate::event::ActorId;
 use crate::promise::{Assumption, Finding, Subject, Violation};
 use zk_api::Text;
 
-/// Broken, about nothing in particular.
+/// Broken, without a subject of its own; see [`Violation::new`].
 pub(super) fn broken(what: String, violated_assumption: Option<Assumption>) -> Finding {
     Finding::Broken(Violation::new(what, violated_assumption))
 }

@@ -1,8 +1,7 @@
 //! `sharers-meet`.
 
 use super::findings::broken;
-use crate::context::Standing;
-use crate::context::{SessionTracker, below};
+use crate::context::{SessionTracker, Standing, below};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,7 @@
 //! `try-succeeds-uncontended`.
 
 use super::findings::broken;
-use crate::context::Standing;
-use crate::context::{SessionTracker, below, within};
+use crate::context::{SessionTracker, Standing, below, within};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};

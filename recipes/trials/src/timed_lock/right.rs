@@ -8,7 +8,7 @@ use crate::trial::{Bounds, Trial};
 use std::time::Duration;
 use zk_recipes::{Lock, OnDisconnect};
 
-/// How long they wait: as long as somebody mostly works, so that some get the lock and some do not.
+/// How long this one and its variant wait: as long as somebody mostly works, so that some get the lock and some do not.
 pub(super) const LIMIT: Duration = Duration::from_millis(400);
 
 /// [`zk_recipes::Lock::acquire_within`], and then [`zk_recipes::Lock::abandon`] for those who did not get it.
