@@ -51,7 +51,7 @@ pub enum Event {
     Timer(Timer),
     /// The write under way is durable.
     Written,
-    /// Broadcast this. Ignored unless [`Peer::may_propose`].
+    /// Broadcast this. Ignored unless [`Peer::may_propose`](super::Peer::may_propose).
     Propose(Draft),
     /// The owner's answer to `Output::NeedSnapshot`: its state as delivered.
     Snapshot { link: LinkId, snapshot: Snapshot },
