@@ -152,11 +152,10 @@ impl<S: Space, J: Judge<S>> Explorer<'_, S, J> {
         let (mut seen, mut depth) = (0_u64, 0);
         let at_once = if self.limits.threads > 1 { CHUNK } else { 1 };
         while !level.is_empty() && !self.judge.is_answered() {
-            if self.limits.depth.is_some_and(|max| depth >= max) {
-                // Only a state from which something may happen is left unexplored.
-                if level.iter().any(|(state, _)| can_move(self.space, state)) {
-                    self.explored.ran_out = Some(format!("depth {depth}"));
-                }
+            // Only states from which nothing can happen are still looked at.
+            let is_deepest = self.limits.depth.is_some_and(|max| depth >= max);
+            if is_deepest && level.iter().any(|(state, _)| can_move(self.space, state)) {
+                self.explored.ran_out = Some(format!("depth {depth}"));
                 return;
             }
             let (mut next, mut behind) = (Vec::new(), level.into_iter());

@@ -130,6 +130,18 @@ fn a_search_that_is_cut_is_undecided() {
 }
 
 #[test]
+fn a_search_as_deep_as_its_deepest_state_judges_that_one_at_rest() {
+    let config = full(2, 1, 0, 0);
+    let within = |max_depth| {
+        let check = run(trial("lock"), &CheckConfig { max_depth, ..config.clone() });
+        let tested: Vec<_> = check.promises.iter().map(|report| (report.name, report.tested)).collect();
+        (check.verdict, check.states, check.depth, check.sometimes, tested)
+    };
+    let all = within(None);
+    assert_eq!(within(Some(all.2)), all);
+}
+
+#[test]
 fn a_violation_is_found_in_as_few_steps_as_there_are() {
     for (trial, config) in all().into_iter().filter(|(trial, _)| trial.about.breaks.is_some()) {
         let name = trial.about.name;
