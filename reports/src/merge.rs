@@ -1,10 +1,7 @@
 //! Merges the reports of shards into that of the sweep that they share.
 
-use crate::confidence::Confidence;
-use crate::sweep::{Missing, Reached, SweepReport};
-use crate::verdict::PromiseResult;
-use crate::verdict::{Answer, Verdict};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sweep::{Missing, SweepReport};
+use std::collections::BTreeMap;
 
 /// Why reports are not parts of one sweep: which report is not, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -110,113 +107,9 @@ fn names(report: &SweepReport) -> impl Iterator<Item = &str> {
     report.promises.iter().map(|result| result.name.as_str())
 }
 
-/// `2/4` as numbers.
-pub(crate) fn shard_of(shard: &str) -> Option<(u64, u64)> {
-    let (index, of) = shard.split_once('/')?;
-    Some((index.parse().ok()?, of.parse().ok()?)).filter(|(index, of)| (1..=*of).contains(index))
-}
-
 /// The first seed of a range that a shard has. A seed is shard I's if it leaves I - 1 when divided by N.
 pub fn first_of_shard(range: (u64, u64), index: u64, of: u64) -> Option<u64> {
     let ahead = (u128::from(index) - 1 + u128::from(of) - u128::from(range.0 % of)) % u128::from(of);
     let first = u64::try_from(u128::from(range.0) + ahead).ok()?;
     (first < range.1).then_some(first)
-}
-
-impl SweepReport {
-    /// Which shard it is, and of how many; `None` if it is no shard.
-    pub fn shard(&self) -> Option<(u64, u64)> {
-        shard_of(self.seeds.shard.as_deref()?)
-    }
-
-    /// Adds another part of the same sweep, which must have no seed in common with this one. The caller then sets
-    /// `shard` and `missing` of the seeds, and calls `settle`.
-    pub fn add(&mut self, part: SweepReport) {
-        // A cost that needs 584 years of virtual time stays there, in whatever order it is added up.
-        self.virtual_ns = self.virtual_ns.saturating_add(part.virtual_ns);
-        self.messages = self.messages.saturating_add(part.messages);
-        self.steps = self.steps.saturating_add(part.steps);
-        self.digest = self.digest.wrapping_add(part.digest);
-        self.seeds.count = self.seeds.count.saturating_add(part.seeds.count);
-        self.seeds.twice = self.seeds.twice.saturating_add(part.seeds.twice);
-        self.seeds.interrupted |= part.seeds.interrupted;
-        self.seeds.missing.extend(part.seeds.missing);
-        for (mine, other) in self.promises.iter_mut().zip(part.promises) {
-            mine.add(other);
-        }
-        merge_by(&mut self.invariants, part.invariants, |result| &result.name, PromiseResult::add);
-        merge_by(&mut self.sometimes, part.sometimes, |case| &case.name, Reached::add);
-        for point in part.herd {
-            match self.herd.iter_mut().find(|mine| mine.contenders == point.contenders) {
-                Some(mine) => mine.add(point),
-                None => self.herd.push(point),
-            }
-        }
-        self.herd.sort_by_key(|point| point.contenders);
-        self.failures.extend(part.failures);
-        // Those of one seed stay in the order in which they happened.
-        self.failures.sort_by_key(|failure| failure.seed);
-        let mut kept: BTreeMap<String, usize> = BTreeMap::new();
-        self.failures.retain(|failure| {
-            let times = kept.entry(failure.promise.clone()).or_default();
-            *times += 1;
-            *times <= SweepReport::KEPT
-        });
-        // One of the shares tried them.
-        self.regressions.extend(part.regressions);
-        self.wall_seconds = None;
-    }
-
-    /// Recomputes what follows from the rest: the answer, the virtual seconds, the confidence.
-    pub fn settle(&mut self) {
-        self.virtual_seconds = self.virtual_ns as f64 / 1e9;
-        self.confidence = Confidence::of(self.all(), self.seeds.count);
-        self.answer = Answer::of(&self.promises, &self.invariants);
-        let covered = self.until_covered.as_ref().is_none_or(|until| until.covered);
-        let replay_error = self.regressions.iter().any(|case| case.replay_error.is_some());
-        if self.answer == Answer::Held && !(self.is_complete() && covered && !replay_error) {
-            self.answer = Answer::Undecided;
-        }
-        if self.regressions.iter().any(|case| case.broken.is_some()) {
-            self.answer = Answer::Broken;
-        }
-        // Of the first break of each promise alone it is told why.
-        let mut seen = BTreeSet::new();
-        for failure in &mut self.failures {
-            if !seen.insert(failure.promise.clone()) {
-                failure.cause = None;
-            }
-        }
-    }
-}
-
-impl PromiseResult {
-    fn add(&mut self, other: PromiseResult) {
-        self.tested = self.tested.saturating_add(other.tested);
-        self.broken = self.broken.saturating_add(other.broken);
-        self.expected = self.expected.saturating_add(other.expected);
-        self.assumptions.extend(other.assumptions);
-        self.assumptions.sort();
-        self.assumptions.dedup();
-        let both = [self.first_expected.take(), other.first_expected];
-        self.first_expected = both.into_iter().flatten().min_by_key(|failure| failure.seed);
-        self.verdict = Verdict::of(self.broken, self.expected, self.tested);
-    }
-}
-
-impl Reached {
-    fn add(&mut self, other: Reached) {
-        self.seeds = self.seeds.saturating_add(other.seeds);
-        self.times = self.times.saturating_add(other.times);
-    }
-}
-
-/// Adds what has the same name, and keeps all in the order of their names.
-fn merge_by<T>(mine: &mut Vec<T>, others: Vec<T>, name: impl Fn(&T) -> &String, add: impl Fn(&mut T, T)) {
-    for other in others {
-        match mine.binary_search_by(|one| name(one).cmp(name(&other))) {
-            Ok(at) => add(&mut mine[at], other),
-            Err(at) => mine.insert(at, other),
-        }
-    }
 }

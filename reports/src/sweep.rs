@@ -6,7 +6,7 @@ use crate::diagram::Diagram;
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The version of [`SweepReport`]'s JSON.
 pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/3";
@@ -131,6 +131,14 @@ pub struct Reached {
     pub times: u64,
 }
 
+impl Reached {
+    /// Adds what other seeds gave.
+    fn add(&mut self, other: Reached) {
+        self.seeds = self.seeds.saturating_add(other.seeds);
+        self.times = self.times.saturating_add(other.times);
+    }
+}
+
 /// How many clients changes woke while a given number waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -147,7 +155,7 @@ pub struct HerdPoint {
 
 impl HerdPoint {
     /// Adds what other seeds gave.
-    pub(crate) fn add(&mut self, other: HerdPoint) {
+    fn add(&mut self, other: HerdPoint) {
         self.changes = self.changes.saturating_add(other.changes);
         self.woken = self.woken.saturating_add(other.woken);
         self.most = self.most.max(other.most);
@@ -174,6 +182,7 @@ impl SweepReport {
 
     /// How many breaks are drawn.
     pub const DRAWN: usize = 10;
+
     /// Whether all seeds that were asked for were run.
     pub fn is_complete(&self) -> bool {
         self.seeds.missing.is_empty()
@@ -263,5 +272,86 @@ impl SweepReport {
     /// How this compares with the catalogue.
     pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
         CatalogueNote::of(self.catalogued.as_ref(), self.broken())
+    }
+
+    /// Which shard it is, and of how many; `None` if it is no shard.
+    pub fn shard(&self) -> Option<(u64, u64)> {
+        shard_of(self.seeds.shard.as_deref()?)
+    }
+
+    /// Adds another part of the same sweep, which must have no seed in common with this one. The caller then sets
+    /// `shard` and `missing` of the seeds, and calls `settle`.
+    pub fn add(&mut self, part: SweepReport) {
+        // A cost that needs 584 years of virtual time stays there, in whatever order it is added up.
+        self.virtual_ns = self.virtual_ns.saturating_add(part.virtual_ns);
+        self.messages = self.messages.saturating_add(part.messages);
+        self.steps = self.steps.saturating_add(part.steps);
+        self.digest = self.digest.wrapping_add(part.digest);
+        self.seeds.count = self.seeds.count.saturating_add(part.seeds.count);
+        self.seeds.twice = self.seeds.twice.saturating_add(part.seeds.twice);
+        self.seeds.interrupted |= part.seeds.interrupted;
+        self.seeds.missing.extend(part.seeds.missing);
+        for (mine, other) in self.promises.iter_mut().zip(part.promises) {
+            mine.add(other);
+        }
+        merge_by(&mut self.invariants, part.invariants, |result| &result.name, PromiseResult::add);
+        merge_by(&mut self.sometimes, part.sometimes, |case| &case.name, Reached::add);
+        for point in part.herd {
+            match self.herd.iter_mut().find(|mine| mine.contenders == point.contenders) {
+                Some(mine) => mine.add(point),
+                None => self.herd.push(point),
+            }
+        }
+        self.herd.sort_by_key(|point| point.contenders);
+        self.failures.extend(part.failures);
+        // Those of one seed stay in the order in which they happened.
+        self.failures.sort_by_key(|failure| failure.seed);
+        let mut kept: BTreeMap<String, usize> = BTreeMap::new();
+        self.failures.retain(|failure| {
+            let times = kept.entry(failure.promise.clone()).or_default();
+            *times += 1;
+            *times <= SweepReport::KEPT
+        });
+        // One of the shares tried them.
+        self.regressions.extend(part.regressions);
+        self.wall_seconds = None;
+    }
+
+    /// Recomputes what follows from the rest: the answer, the virtual seconds, the confidence.
+    pub fn settle(&mut self) {
+        self.virtual_seconds = self.virtual_ns as f64 / 1e9;
+        self.confidence = Confidence::of(self.all(), self.seeds.count);
+        self.answer = Answer::of(&self.promises, &self.invariants);
+        let covered = self.until_covered.as_ref().is_none_or(|until| until.covered);
+        let replay_error = self.regressions.iter().any(|case| case.replay_error.is_some());
+        if self.answer == Answer::Held && !(self.is_complete() && covered && !replay_error) {
+            self.answer = Answer::Undecided;
+        }
+        if self.regressions.iter().any(|case| case.broken.is_some()) {
+            self.answer = Answer::Broken;
+        }
+        // Of the first break of each promise alone it is told why.
+        let mut seen = BTreeSet::new();
+        for failure in &mut self.failures {
+            if !seen.insert(failure.promise.clone()) {
+                failure.cause = None;
+            }
+        }
+    }
+}
+
+/// `2/4` as numbers.
+pub(crate) fn shard_of(shard: &str) -> Option<(u64, u64)> {
+    let (index, of) = shard.split_once('/')?;
+    Some((index.parse().ok()?, of.parse().ok()?)).filter(|(index, of)| (1..=*of).contains(index))
+}
+
+/// Adds what has the same name, and keeps all in the order of their names.
+fn merge_by<T>(mine: &mut Vec<T>, others: Vec<T>, name: impl Fn(&T) -> &String, add: impl Fn(&mut T, T)) {
+    for other in others {
+        match mine.binary_search_by(|one| name(one).cmp(name(&other))) {
+            Ok(at) => add(&mut mine[at], other),
+            Err(at) => mine.insert(at, other),
+        }
     }
 }

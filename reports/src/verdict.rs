@@ -54,6 +54,21 @@ pub struct PromiseResult {
     pub first_expected: Option<Failure>,
 }
 
+impl PromiseResult {
+    /// Adds what other seeds gave.
+    pub(crate) fn add(&mut self, other: PromiseResult) {
+        self.tested = self.tested.saturating_add(other.tested);
+        self.broken = self.broken.saturating_add(other.broken);
+        self.expected = self.expected.saturating_add(other.expected);
+        self.assumptions.extend(other.assumptions);
+        self.assumptions.sort();
+        self.assumptions.dedup();
+        let both = [self.first_expected.take(), other.first_expected];
+        self.first_expected = both.into_iter().flatten().min_by_key(|failure| failure.seed);
+        self.verdict = Verdict::of(self.broken, self.expected, self.tested);
+    }
+}
+
 /// A broken promise in one seed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

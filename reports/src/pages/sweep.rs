@@ -2,11 +2,11 @@
 
 use super::parts::{broken, failed, known, verdict_words, verdicts, what, why};
 use crate::answers::sweep_answer;
-use crate::merge::{first_of_shard, shard_of};
+use crate::merge::first_of_shard;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below, missed};
 use crate::report::Report;
 use crate::suite::{Suite, of_sweep};
-use crate::sweep::{Missing, Regression, SweepReport};
+use crate::sweep::{Missing, Regression, SweepReport, shard_of};
 use crate::text::{Paint, text};
 use crate::verdict::{CatalogueNote, Verdict};
 use crate::verdict::{Failure, PromiseResult};
