@@ -4,7 +4,7 @@ use super::{Call, Deed, Line};
 use std::collections::BTreeMap;
 use zk_api::{EventType, Request, Response, SessionId, Zxid};
 use zk_reports::{Mark, named_in};
-use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
+use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation};
 
 /// The lines before an end.
 #[derive(Clone)]
@@ -93,6 +93,14 @@ impl<'a> Past<'a> {
             Deed::Event(Event::Observed { actor, what }) => Some((at, *actor, what)),
             Deed::Event(Event::Is(_)) | Deed::Call(_) => None,
         })
+    }
+
+    /// What a process says.
+    pub(super) fn says_of(
+        &self,
+        process: u16,
+    ) -> impl DoubleEndedIterator<Item = (usize, ActorId, &'a Observation)> + use<'a> {
+        self.says().filter(move |(_, actor, _)| actor.process == process)
     }
 
     /// The last that a program has printed at that instant.
@@ -233,6 +241,16 @@ impl<'a> Past<'a> {
                 _ => None,
             })
             .next_back()
+    }
+
+    /// Where the present life of a process has come to its end.
+    pub(super) fn finished(&self, process: u16) -> Option<(usize, End)> {
+        let found = self.truths().rev().find_map(|(line, truth)| match truth {
+            GroundTruth::Finished { actor, end } if actor.process == process => Some(Some((line, *end))),
+            GroundTruth::SessionOpened { actor, .. } if actor.process == process => Some(None),
+            _ => None,
+        });
+        found.flatten()
     }
 
     /// How a process is called now, in the life that it has.

@@ -1,17 +1,24 @@
 //! What there is to say of who waits for ever: for what, since when, and who should have woken it.
 
-use super::Search;
+use super::trail::Trail;
 use crate::story::past::{Change, Changed, Watch, fires};
 use crate::story::words::answered;
 use crate::story::{Call, Deed};
 use zk_api::{Response, SessionId};
-use zk_trials::event::{End, GroundTruth, Observation};
+use zk_trials::event::{End, Observation};
 use zk_trials::words::ARRIVES_AT;
 
 /// Of a watch that fires as it breaks.
 const FIRES: &str = " Its watch fires in the instant of the break.";
 
-impl Search<'_> {
+/// See the module.
+pub(super) struct Waits<'t, 'a> {
+    pub(super) trail: &'t mut Trail<'a>,
+    /// When it broke.
+    pub(super) broken_at: u64,
+}
+
+impl Waits<'_, '_> {
     /// A process waits, and nobody wakes it: nor those, perhaps, for whom it waits.
     pub(super) fn waits(&mut self, process: u16) {
         let (mut chain, mut next) = (Vec::new(), Some(process));
@@ -27,32 +34,22 @@ impl Search<'_> {
 
     /// Whose znode a process waits for, if that process waits as well.
     fn waits_for(&self, process: u16) -> Option<u16> {
-        let watch = self.past.watches(process).pop().filter(|watch| !watch.of_children)?;
-        let change = self.past.last_change(&watch.path).filter(|change| change.kind != Changed::Gone)?;
-        let owner = self.past.owner(change.owner)?.process;
-        self.finished(owner).is_none().then_some(owner)
-    }
-
-    /// Where the present life of a process has come to its end.
-    pub(super) fn finished(&self, process: u16) -> Option<(usize, End)> {
-        let found = self.past.truths().rev().find_map(|(line, truth)| match truth {
-            GroundTruth::Finished { actor, end } if actor.process == process => Some(Some((line, *end))),
-            GroundTruth::SessionOpened { actor, .. } if actor.process == process => Some(None),
-            _ => None,
-        });
-        found.flatten()
+        let trail = &*self.trail;
+        let watch = trail.past.watches(process).pop().filter(|watch| !watch.of_children)?;
+        let change = trail.past.last_change(&watch.path).filter(|change| change.kind != Changed::Gone)?;
+        let owner = trail.past.owner(change.owner)?.process;
+        trail.past.finished(owner).is_none().then_some(owner)
     }
 
     fn waits_so(&mut self, process: u16, weight: u8, is_last: bool) {
-        let asks = self.past.says().rev().find(|(_, actor, what)| {
-            let begins = matches!(what, Observation::Attempts { .. } | Observation::Begins { .. });
-            actor.process == process && begins
-        });
-        asks.into_iter().for_each(|(line, ..)| self.pick(line, weight + 3));
-        let mut calls = self.past.calls(process).rev();
+        let begins =
+            |what: &Observation| matches!(what, Observation::Attempts { .. } | Observation::Begins { .. });
+        let asks = self.trail.past.says_of(process).rfind(|(_, _, what)| begins(what));
+        asks.into_iter().for_each(|(line, ..)| self.trail.pick(line, weight + 3));
+        let mut calls = self.trail.past.calls(process).rev();
         let (last, before) = (calls.next(), calls.next());
-        last.into_iter().for_each(|(line, _)| self.follow(line, weight + 1));
-        before.into_iter().for_each(|(line, _)| self.pick(line, weight + 2));
+        last.into_iter().for_each(|(line, _)| self.trail.follow(line, weight + 1));
+        before.into_iter().for_each(|(line, _)| self.trail.pick(line, weight + 2));
         self.still_has(process, weight);
         if is_last {
             self.went_wrong(process);
@@ -60,47 +57,50 @@ impl Search<'_> {
         let Some((watch, fires)) = self.waits_by(process) else {
             return self.watches_nothing(process, last);
         };
-        self.follow(watch.line, weight);
-        let (name, since, path) = (self.past.name(process), self.at(watch.line), watch.path.as_str());
+        self.trail.follow(watch.line, weight);
+        let (name, since, path) =
+            (self.trail.past.name(process), self.trail.at(watch.line), watch.path.as_str());
         if watch.of_children {
-            let change = self.past.last_below(path);
+            let change = self.trail.past.last_below(path);
             let last = change.map_or(", and none has come or gone".into(), |change| {
-                self.follow(change.line, weight + 1);
-                format!("; the last that changed: {} {}", change.path, self.gone_or_made(&change))
+                self.trail.follow(change.line, weight + 1);
+                format!("; the last that changed: {} {}", change.path, self.trail.gone_or_made(&change))
             });
-            let lost = self.past.loses_connection(process, Some(watch.line));
-            let lost = lost.map_or(String::new(), |lost| format!(" {}", self.gap(process, lost)));
+            let lost = self.trail.past.loses_connection(process, Some(watch.line));
+            let lost = lost.map_or(String::new(), |lost| format!(" {}", self.trail.gap(process, lost)));
             let fires = if fires { FIRES } else { "" };
-            self.why.push(format!(
+            self.trail.say(format!(
                 "{name} has waited since {since} for the children of {path} to change{last}.{fires}{lost}"
             ));
             return;
         }
         if !is_last {
-            let owner = self.past.last_change(path).and_then(|change| self.past.owner(change.owner));
+            let owner =
+                self.trail.past.last_change(path).and_then(|change| self.trail.past.owner(change.owner));
             let owner = owner.map(|owner| format!(", which belongs to {owner}")).unwrap_or_default();
-            self.why.push(format!("{name} has waited since {since} for a change of {path}{owner}."));
+            self.trail.say(format!("{name} has waited since {since} for a change of {path}{owner}."));
             return;
         }
-        let state = self.state_of(path);
-        let stale = if fires { FIRES.into() } else { self.overlooked(watch.line, path) };
+        let state = self.trail.state_of(path);
+        let stale = if fires { FIRES.into() } else { self.trail.overlooked(watch.line, path) };
         // Only what changes behind the watch is missed with its connection. Whether it is set again on the next one is
         // up to the client.
-        let is_missed = self.past.last_change(path).is_some_and(|change| change.line > watch.line) && !fires;
-        let lost = self.past.loses_connection(process, Some(watch.line)).filter(|_| is_missed);
+        let is_missed =
+            self.trail.past.last_change(path).is_some_and(|change| change.line > watch.line) && !fires;
+        let lost = self.trail.past.loses_connection(process, Some(watch.line)).filter(|_| is_missed);
         let lost = lost.map_or(String::new(), |lost| {
-            format!(" {} Its watch was set on the connection that was lost.", self.gap(process, lost))
+            format!(" {} Its watch was set on the connection that was lost.", self.trail.gap(process, lost))
         });
         let told = self.told_of(process, path);
         let former = self.is_of_before(&watch, process);
         let missing = if self.finds(&watch) == Some(false) { ", which was not there" } else { "" };
-        self.why.push(format!(
+        self.trail.say(format!(
             "{name} has waited since {since} for a change of {path}{missing}: it {state}.{former}{told}{stale}{lost}"
         ));
-        let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone && !fires);
-        match last.and_then(|last| self.past.owner(last.owner)).map(|owner| owner.process) {
+        let last = self.trail.past.last_change(path).filter(|last| last.kind != Changed::Gone && !fires);
+        match last.and_then(|last| self.trail.past.owner(last.owner)).map(|owner| owner.process) {
             Some(own) if own == process => {
-                self.why.push(format!("{path} is {name}'s own znode: {name} waits for itself."))
+                self.trail.say(format!("{path} is {name}'s own znode: {name} waits for itself."))
             }
             Some(other) => self.should_wake(other, path),
             None => {}
@@ -109,19 +109,20 @@ impl Search<'_> {
 
     /// By which watch a process waits: the last that is set, or the one that fires in the instant of the break.
     fn waits_by(&self, process: u16) -> Option<(Watch, bool)> {
+        let trail = &*self.trail;
         let fired =
-            self.past.last_woken(process).filter(|(line, ..)| self.past.line(*line).at == self.broken_at);
+            trail.past.last_woken(process).filter(|(line, ..)| trail.past.line(*line).at == self.broken_at);
         let fired = fired.and_then(|(line, path, kind)| {
-            let before = self.past.before(line).watches(process);
+            let before = trail.past.before(line).watches(process);
             before.into_iter().rfind(|watch| fires(kind, watch, path))
         });
-        let set = self.past.watches(process).pop().map(|watch| (watch, false));
+        let set = trail.past.watches(process).pop().map(|watch| (watch, false));
         set.into_iter().chain(fired.map(|watch| (watch, true))).max_by_key(|(watch, _)| watch.line)
     }
 
     /// Whether an `exists` that sets a watch has found the znode.
     fn finds(&self, watch: &Watch) -> Option<bool> {
-        self.past.line(watch.line).deeds.iter().find_map(|deed| match deed {
+        self.trail.past.line(watch.line).deeds.iter().find_map(|deed| match deed {
             Deed::Call(call) => match call.result() {
                 Some(Ok(Response::Exists(stat))) => Some(stat.is_some()),
                 _ => None,
@@ -132,20 +133,20 @@ impl Search<'_> {
 
     /// Says that a process found a persistent znode of others in a turn that began after that was made.
     fn is_of_before(&self, watch: &Watch, process: u16) -> String {
-        let change = self.past.last_change(&watch.path);
+        let change = self.trail.past.last_change(&watch.path);
         let is_flag = |change: &Change<'_>| {
-            let is_own = self.past.owner(change.by).is_some_and(|owner| owner.process == process);
+            let is_own = self.trail.past.owner(change.by).is_some_and(|owner| owner.process == process);
             change.kind == Changed::Made && change.owner == SessionId::NONE && !is_own
         };
         let is_found = self.finds(watch) == Some(true);
-        let mut says = self.past.before(watch.line).says();
-        let began = says.rfind(|(_, actor, what)| {
+        let mut says = self.trail.past.before(watch.line).says_of(process);
+        let began = says.rfind(|(_, _, what)| {
             let arrives = what.told().is_some_and(|(verb, ..)| verb == ARRIVES_AT);
-            actor.process == process && (arrives || matches!(what, Observation::Attempts { .. }))
+            arrives || matches!(what, Observation::Attempts { .. })
         });
         match change.filter(|change| is_found && is_flag(change)).zip(began) {
             Some((change, (line, actor, what))) if change.line < line => {
-                format!(" It was already there when, at {}, {actor} {what}.", self.at(line))
+                format!(" It was already there when, at {}, {actor} {what}.", self.trail.at(line))
             }
             Some(_) | None => String::new(),
         }
@@ -153,28 +154,29 @@ impl Search<'_> {
 
     /// What went wrong before a process waited: its last request was lost, or an error that it only printed.
     fn went_wrong(&mut self, process: u16) {
-        let last = self.past.calls(process).next_back();
+        let trail = &mut *self.trail;
+        let last = trail.past.calls(process).next_back();
         if let Some((line, call)) = last.filter(|(_, call)| call.heard.is_none() && !call.is_open) {
-            self.follow(line, 0);
-            let (name, at, told) = (self.past.name(process), self.at(line), self.told(line, call));
-            self.why.push(format!("The last request of {name}, at {at}: {told}."));
+            trail.follow(line, 0);
+            let (name, at, told) = (trail.past.name(process), trail.at(line), trail.told(line, call));
+            trail.say(format!("The last request of {name}, at {at}: {told}."));
         }
-        if let Some((line, error)) = self.past.traceback(process) {
-            self.pick(line, 0);
-            self.why.push(format!("It printed a traceback at {}: {error}.", self.at(line)));
+        if let Some((line, error)) = trail.past.traceback(process) {
+            trail.pick(line, 0);
+            trail.say(format!("It printed a traceback at {}: {error}.", trail.at(line)));
         }
     }
 
     /// The last data of a znode that a process was told, and those before.
     fn told_of(&mut self, process: u16, path: &str) -> String {
         let data = |call: &Call| matches!(call.result(), Some(Ok(Response::Data { .. })));
-        let calls = self.past.calls(process).rev();
+        let calls = self.trail.past.calls(process).rev();
         let told = calls.filter(|(_, call)| *call.request.path() == *path && data(call)).take(2);
         let told: Vec<String> = told
             .map(|(line, call)| {
-                self.pick(line, 1);
+                self.trail.pick(line, 1);
                 let told = call.result().map(|result| answered(&call.request, result));
-                format!("{} at {}", told.unwrap_or_default(), self.at(line))
+                format!("{} at {}", told.unwrap_or_default(), self.trail.at(line))
             })
             .collect();
         if told.is_empty() { String::new() } else { format!(" It was told {}.", told.join(", and ")) }
@@ -182,49 +184,50 @@ impl Search<'_> {
 
     /// What a process that waits was granted, and has not released.
     fn still_has(&mut self, process: u16, weight: u8) {
-        let mut says = self.past.says().rev().filter(|(_, actor, _)| actor.process == process);
+        let trail = &mut *self.trail;
+        let mut says = trail.past.says_of(process).rev();
         let last = says.find_map(|(line, actor, what)| match what {
             Observation::Granted { .. } | Observation::Shares { .. } => Some(Some((line, actor))),
             Observation::Released { .. } | Observation::Attempts { .. } => Some(None),
             _ => None,
         });
         if let Some((line, actor)) = last.flatten() {
-            self.follow(line, weight + 1);
-            self.why.push(format!("{actor} was granted it at {}, and has not released it.", self.at(line)));
+            trail.follow(line, weight + 1);
+            trail.say(format!("{actor} was granted it at {}, and has not released it.", trail.at(line)));
         }
     }
 
     /// A process whose znode another waits for, and which waits for nobody: what has become of it.
     fn should_wake(&mut self, process: u16, path: &str) {
-        let Some((line, end)) = self.finished(process) else { return };
-        self.follow(line, 1);
-        let last = self.past.calls(process).next_back().map(|(line, call)| {
-            self.follow(line, 1);
-            format!(". Its last request, at {}: {}", self.at(line), self.told(line, call))
+        let Some((line, end)) = self.trail.past.finished(process) else { return };
+        self.trail.follow(line, 1);
+        let last = self.trail.past.calls(process).next_back().map(|(line, call)| {
+            self.trail.follow(line, 1);
+            format!(". Its last request, at {}: {}", self.trail.at(line), self.trail.told(line, call))
         });
         let how = if end == End::Done { "was done" } else { "gave up" };
         // Its session lives, or the znode would be gone.
-        let lives = self.past.last_change(path).is_some_and(|change| change.owner != SessionId::NONE);
+        let lives = self.trail.past.last_change(path).is_some_and(|change| change.owner != SessionId::NONE);
         let lives = if lives { ", and its session lives" } else { "" };
-        let (name, at, last) = (self.past.name(process), self.at(line), last.unwrap_or_default());
-        self.why.push(format!("{name} should delete it, but {how} at {at}{lives}{last}."));
+        let (name, at, last) = (self.trail.past.name(process), self.trail.at(line), last.unwrap_or_default());
+        self.trail.say(format!("{name} should delete it, but {how} at {at}{lives}{last}."));
     }
 
     /// A process waits, and has nothing to wake it.
     fn watches_nothing(&mut self, process: u16, last: Option<(usize, &Call)>) {
-        let woken = self.past.last_woken(process);
-        let asked_last = last.map(|(line, call)| (line, self.told(line, call), self.at(line)));
+        let woken = self.trail.past.last_woken(process);
+        let asked_last = last.map(|(line, call)| (line, self.trail.told(line, call), self.trail.at(line)));
         let sentence = match (woken, asked_last) {
             (Some((line, path, kind)), asked) => {
-                self.follow(line, 0);
-                let what = format!("its last, for {path}, fired at {} ({kind:?})", self.at(line));
-                let lost = self.past.lost_event(process, path, line);
+                self.trail.follow(line, 0);
+                let what = format!("its last, for {path}, fired at {} ({kind:?})", self.trail.at(line));
+                let lost = self.trail.past.lost_event(process, path, line);
                 match asked.filter(|(asked, ..)| *asked > line) {
                     None if lost.is_some() => {
-                        lost.into_iter().for_each(|lost| self.pick(lost, 0));
-                        let connection = self.past.loses_connection(process, lost);
-                        let gap =
-                            connection.map_or(String::new(), |lost| format!(". {}", self.gap(process, lost)));
+                        lost.into_iter().for_each(|lost| self.trail.pick(lost, 0));
+                        let connection = self.trail.past.loses_connection(process, lost);
+                        let gap = connection
+                            .map_or(String::new(), |lost| format!(". {}", self.trail.gap(process, lost)));
                         let gap = gap.trim_end_matches('.');
                         format!("{what}, and that event was lost with its connection{gap}")
                     }
@@ -235,7 +238,7 @@ impl Search<'_> {
             (None, Some((_, call, at))) => format!("it has set none; its last request, at {at}: {call}"),
             (None, None) => "it has asked nothing".into(),
         };
-        let name = self.past.name(process);
-        self.why.push(format!("{name} waits without any watch: {sentence}."));
+        let name = self.trail.past.name(process);
+        self.trail.say(format!("{name} waits without any watch: {sentence}."));
     }
 }
