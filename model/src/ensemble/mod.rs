@@ -33,6 +33,7 @@
 // | `whole` | the invariants of whole servers |
 // | `config` | bounds, levels, what is merged |
 // | `state`, `action` | a state, and what can happen in it, always in the same order |
+// | `servers` | what servers do, remembered, and what comes of it |
 // | `model` | `EnsembleModel`: the state machine |
 // | `network` | links and datagrams |
 // | `time` | time, which passes when nothing else can happen |
@@ -60,6 +61,7 @@ mod peer_node;
 mod progress;
 mod search;
 mod server_node;
+mod servers;
 mod starts;
 mod state;
 mod stateright;

@@ -1,33 +1,17 @@
 //! The state machine: servers over links that break.
 
 use super::action::Action;
-use super::client::{Client, Outgoing};
-use super::config::{EnsembleConfig, Merges};
-use super::network::{change, crash, free_link, hang, hear, send};
+use super::config::EnsembleConfig;
+use super::merge::learner_first;
+use super::network::{change, crash, free_link, hear};
 use super::node::{Effect, Event, Node};
+use super::servers::Servers;
 use super::state::{Component, Datagrams, InboxLink, Kind, State};
-use crate::digest::{Digest, digest_all, digest_of};
-use crate::memo::Memo;
-use std::ops::Bound;
-use std::sync::Arc;
+use super::time::Waiting;
 use zk_proto::message::ConnId;
 use zk_proto::server::ServerId;
-use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::LinkId;
-use zk_proto::zab::{Output, Role, Timer};
-
-/// How many datagrams are on their way between two servers where they are not merged; older ones are lost.
-const DATAGRAMS_MAX: usize = 2;
-
-/// What a server's step came to.
-pub(super) struct Stepped<N: Node> {
-    /// What it follows from: the server as it was, and what happened.
-    key: Digest,
-    /// What the history is told of it, if anything: a write that is done is news without a word.
-    told: Option<Vec<Output>>,
-    pub(super) node: Arc<Component<N>>,
-    pub(super) effects: Vec<Effect<N::Packet>>,
-}
+use zk_proto::zab::{Role, Timer};
 
 /// See the module.
 pub struct EnsembleModel<N: Node> {
@@ -37,11 +21,7 @@ pub struct EnsembleModel<N: Node> {
     pub starts: Vec<State<N>>,
     /// No server begins a later round of elections.
     pub rounds_max: u64,
-    steps: Memo<Arc<Stepped<N>>>,
-    ghosts: Memo<Arc<Component<Ghost>>>,
-    /// One of each server and each history that steps have come to: many lead to the same.
-    one_node: Memo<Arc<Component<N>>>,
-    one_ghost: Memo<Arc<Component<Ghost>>>,
+    pub(super) servers: Servers<N>,
 }
 
 impl<N: Node> EnsembleModel<N> {
@@ -51,10 +31,7 @@ impl<N: Node> EnsembleModel<N> {
             config: config.clone(),
             starts: Vec::new(),
             rounds_max: u64::MAX,
-            steps: Memo::new(true),
-            ghosts: Memo::new(true),
-            one_node: Memo::new(true),
-            one_ghost: Memo::new(true),
+            servers: Servers::new(config),
         }
     }
 
@@ -67,14 +44,10 @@ impl<N: Node> EnsembleModel<N> {
         self
     }
 
-    pub(super) fn merges(&self) -> Merges {
-        self.config.merges
-    }
-
     /// Everything that can happen: what does by itself first, and then what goes wrong. Gives how many are of the
     /// first kind.
     pub fn actions(&self, state: &State<N>, out: &mut Vec<Action>) -> usize {
-        if self.merges().learners && self.learner_first(state, out) {
+        if self.config.merges.learners && learner_first(&self.servers, state, out) {
             return out.len();
         }
         self.arrivals(state, out);
@@ -132,7 +105,7 @@ impl<N: Node> EnsembleModel<N> {
             }
         }
         out.extend(state.cut.iter().map(|(a, b)| Action::Mend { a: *a, b: *b }));
-        if !self.merges().dials {
+        if !self.config.merges.dials {
             let dials = state.servers().filter_map(|from| Some((from, self.dials(state, from)?)));
             let refused = dials.filter(|(from, to)| self.may_link(state, *from, *to));
             let refused = refused.filter(|(from, to)| self.is_refused(state, *from, *to));
@@ -184,6 +157,33 @@ impl<N: Node> EnsembleModel<N> {
         }
     }
 
+    /// What time brings when nothing else can happen: the short wait for better votes before all others.
+    pub(super) fn in_time(&self, state: &State<N>, out: &mut Vec<Action>) {
+        let is_set = |server: &ServerId, timer| state.is_up(*server) && state.node(*server).is_set(timer);
+        for server in state.servers().filter(|server| is_set(server, Timer::Finalize)) {
+            let fire = Action::Fire { server, timer: Timer::Finalize };
+            if self.changes(state, fire) {
+                out.push(fire);
+            }
+        }
+        if out.iter().any(|action| matches!(action, Action::Fire { .. })) {
+            return;
+        }
+        for server in state.servers() {
+            if is_set(&server, Timer::Notify) && self.waiting(server).is_worth_repeating(state) {
+                out.push(Action::Fire { server, timer: Timer::Notify });
+            }
+            let wait = Action::Wait { server };
+            if is_set(&server, Timer::Tick) && self.changes(state, wait) {
+                out.push(wait);
+            }
+        }
+    }
+
+    fn waiting(&self, server: ServerId) -> Waiting<'_, N> {
+        Waiting { servers: &self.servers, server }
+    }
+
     pub(super) fn changes(&self, state: &State<N>, action: Action) -> bool {
         let mut next = self.beyond(state, action);
         next.left = state.left;
@@ -211,7 +211,7 @@ impl<N: Node> EnsembleModel<N> {
     /// Whether a link would be hung up as soon as it is there.
     fn is_refused(&self, state: &State<N>, from: ServerId, to: ServerId) -> bool {
         let link = free_link(state, from, to);
-        let accepted = self.stepped(state.node(to), &Event::Accepted { link, from });
+        let accepted = self.servers.stepped(state.node(to), &Event::Accepted { link, from });
         let hangs =
             |effect: &Effect<N::Packet>| matches!(effect, Effect::Hang { link: hung } if *hung == link);
         accepted.node.digest == state.node(to).digest && accepted.effects.iter().any(hangs)
@@ -237,7 +237,7 @@ impl<N: Node> EnsembleModel<N> {
                     datagrams.remove(&(from, to));
                 }
                 next.datagrams = Component::new(Kind::Datagrams, datagrams);
-                self.take(&mut next, to, &Event::Notified { from, notification });
+                self.servers.take(&mut next, to, &Event::Notified { from, notification });
             }
             Action::Link { from, to } => self.link(&mut next, from, to),
             Action::Packet { link, end } => self.arrive(&mut next, link, end),
@@ -245,15 +245,15 @@ impl<N: Node> EnsembleModel<N> {
                 change(&mut next, link, |at| at.to[end].packets.clear());
                 self.arrive(&mut next, link, end);
             }
-            Action::Written { server } => self.take(&mut next, server, &Event::Written),
-            Action::Image { server, link } => self.take(&mut next, server, &Event::Imaged { link }),
+            Action::Written { server } => self.servers.take(&mut next, server, &Event::Written),
+            Action::Image { server, link } => self.servers.take(&mut next, server, &Event::Imaged { link }),
             Action::Propose { server } => self.propose(&mut next, server),
-            Action::Piece { server } => self.take(&mut next, server, &Event::Piece),
-            Action::Restart { server } => self.restart(&mut next, server),
-            Action::Fire { server, timer } => self.take(&mut next, server, &Event::Timer(timer)),
-            Action::Wait { server } => self.wait(&mut next, server),
-            Action::Early { server, timer: Timer::Tick } => self.lose_patience(&mut next, server),
-            Action::Early { server, timer } => self.take(&mut next, server, &Event::Timer(timer)),
+            Action::Piece { server } => self.servers.take(&mut next, server, &Event::Piece),
+            Action::Restart { server } => self.servers.restart(&mut next, server),
+            Action::Fire { server, timer } => self.servers.take(&mut next, server, &Event::Timer(timer)),
+            Action::Wait { server } => self.waiting(server).wait(&mut next),
+            Action::Early { server, timer: Timer::Tick } => self.waiting(server).lose_patience(&mut next),
+            Action::Early { server, timer } => self.servers.take(&mut next, server, &Event::Timer(timer)),
             Action::Crash { server, outcome } => crash(&mut next, server, outcome),
             Action::Break { link } => change(&mut next, link, InboxLink::breaks),
             Action::Cut { a, b } => {
@@ -271,14 +271,14 @@ impl<N: Node> EnsembleModel<N> {
     fn propose(&self, next: &mut State<N>, server: ServerId) {
         let number = i64::from(self.config.bounds.txns) - i64::from(next.left.txns);
         if !N::HAS_CLIENTS {
-            return self.take(next, server, &Event::Propose { number });
+            return self.servers.take(next, server, &Event::Propose { number });
         }
         if next.client.at.is_some_and(|(at, _)| at == server) {
             hear(next, |client| client.wants(number));
-            return self.speak(next);
+            return self.servers.speak(next);
         }
         if let Some((former, conn)) = next.client.at {
-            self.take(next, former, &Event::Dropped { conn });
+            self.servers.take(next, former, &Event::Dropped { conn });
         }
         // Each connection has an id of its own, as each is for another number.
         let (conn, last) = (ConnId(number as u64), next.client.last);
@@ -286,27 +286,14 @@ impl<N: Node> EnsembleModel<N> {
             client.connects(server, conn);
             client.wants(number);
         });
-        self.take(next, server, &Event::Connecting { conn, last });
-    }
-
-    /// The client sends what it has to send, if it can.
-    fn speak(&self, next: &mut State<N>) {
-        while let Some((server, conn)) = next.client.at {
-            let mut outgoing = None;
-            hear(next, |client| outgoing = client.sends_next(self.config.work));
-            match outgoing {
-                Some(Outgoing::Watches { since }) => self.take(next, server, &Event::Watches { conn, since }),
-                Some(Outgoing::Asks { number }) => self.take(next, server, &Event::Asked { conn, number }),
-                None => return,
-            }
-        }
+        self.servers.take(next, server, &Event::Connecting { conn, last });
     }
 
     fn link(&self, next: &mut State<N>, from: ServerId, to: ServerId) {
         let link = free_link(next, from, to);
         next.links.insert(link, Component::new(Kind::Link, InboxLink::new(from, to)));
-        self.take(next, to, &Event::Accepted { link, from });
-        self.take(next, from, &Event::Dialled { link, to });
+        self.servers.take(next, to, &Event::Accepted { link, from });
+        self.servers.take(next, from, &Event::Dialled { link, to });
     }
 
     /// The next that is on its way to an end of a link.
@@ -317,150 +304,11 @@ impl<N: Node> EnsembleModel<N> {
             packet = at.arrive(end);
         });
         match packet {
-            Some(packet) => self.take(next, server, &Event::Received { link, packet }),
+            Some(packet) => self.servers.take(next, server, &Event::Received { link, packet }),
             None => {
                 next.links.retain(|_, at| at.open != [false; 2]);
-                self.take(next, server, &Event::Unlinked { link });
+                self.servers.take(next, server, &Event::Unlinked { link });
             }
-        }
-    }
-
-    pub(super) fn restart(&self, next: &mut State<N>, server: ServerId) {
-        let stepped = self.started(next.node(server));
-        let mut ghost = Ghost::clone(&next.ghost);
-        ghost.started(stepped.node.peer().expect("it is up"));
-        next.ghost = self.one_of(ghost);
-        self.settle(next, server, &stepped);
-    }
-
-    fn one_of(&self, ghost: Ghost) -> Arc<Component<Ghost>> {
-        let ghost = Component::new(Kind::Ghost, ghost);
-        self.one_ghost.get(ghost.digest, || ghost)
-    }
-
-    /// Lets a server take a step, and does what it wants done. Nothing happens to one that is down.
-    pub(super) fn take(&self, next: &mut State<N>, server: ServerId, event: &Event<N::Packet>) {
-        if next.is_up(server) {
-            let stepped = self.stepped(next.node(server), event);
-            self.settle(next, server, &stepped);
-        }
-    }
-
-    /// What a step comes to, remembered.
-    pub(super) fn stepped(&self, node: &Arc<Component<N>>, event: &Event<N::Packet>) -> Arc<Stepped<N>> {
-        let key = digest_all(Kind::Event as u64, [node.digest, digest_of(Kind::Event as u64, event)]);
-        self.steps.get(key, || {
-            let (mut after, mut effects) = (N::clone(node), Vec::new());
-            after.step(event, &mut effects);
-            self.done(key, after, effects, *event == Event::Written)
-        })
-    }
-
-    fn started(&self, node: &Arc<Component<N>>) -> Arc<Stepped<N>> {
-        let key = digest_all(Kind::Event as u64, [node.digest]);
-        self.steps.get(key, || {
-            let (mut after, mut effects) = (N::clone(node), Vec::new());
-            after.start(&mut effects);
-            self.done(key, after, effects, false)
-        })
-    }
-
-    fn done(
-        &self,
-        key: Digest,
-        mut after: N,
-        effects: Vec<Effect<N::Packet>>,
-        news: bool,
-    ) -> Arc<Stepped<N>> {
-        self.forget_timers(&mut after);
-        let told = |effect: &Effect<N::Packet>| match effect {
-            Effect::Told(output) => Some(output.clone()),
-            Effect::Notify { .. }
-            | Effect::Send { .. }
-            | Effect::Hang { .. }
-            | Effect::Tell { .. }
-            | Effect::Close { .. } => None,
-        };
-        let told: Vec<Output> = effects.iter().filter_map(told).collect();
-        let told = (news || !told.is_empty()).then_some(told);
-        let node = Component::new(Kind::Node, after);
-        let node = self.one_node.get(node.digest, || node);
-        Arc::new(Stepped { key, told, node, effects })
-    }
-
-    /// Timers that would do nothing.
-    fn forget_timers(&self, node: &mut N) {
-        let Some(peer) = node.peer().filter(|_| self.merges().timers) else { return };
-        let (is_looking, role) = (peer.is_looking(), peer.role());
-        if role == Role::Looking {
-            node.forget(Timer::Tick);
-        }
-        if !is_looking {
-            node.forget(Timer::Notify);
-            node.forget(Timer::Finalize);
-        }
-        if is_looking && node.is_set(Timer::Finalize) {
-            let (mut after, mut effects) = (node.clone(), Vec::new());
-            after.step(&Event::Timer(Timer::Finalize), &mut effects);
-            if effects.is_empty() && after.peer() == node.peer() {
-                node.forget(Timer::Finalize);
-            }
-        }
-    }
-
-    /// Does what a server wants done.
-    pub(super) fn settle(&self, next: &mut State<N>, server: ServerId, stepped: &Stepped<N>) {
-        *next.node_mut(server) = stepped.node.clone();
-        if let Some(told) = &stepped.told {
-            let key = digest_all(Kind::Ghost as u64, [next.ghost.digest, stepped.key]);
-            next.ghost = self.ghosts.get(key, || {
-                let mut ghost = Ghost::clone(&next.ghost);
-                ghost.observe(stepped.node.peer().expect("it took a step"), told);
-                if ghost == **next.ghost { next.ghost.clone() } else { self.one_of(ghost) }
-            });
-        }
-        self.record(next);
-        let (mut datagrams, mut has_heard) = (None, false);
-        for effect in &stepped.effects {
-            match effect {
-                Effect::Notify { to, notification } if next.is_up(*to) => {
-                    let all = datagrams.get_or_insert_with(|| Datagrams::clone(&next.datagrams));
-                    let waiting = all.entry((server, *to)).or_default();
-                    if waiting.back() != Some(notification) {
-                        waiting.push_back(*notification);
-                    }
-                    let most = if self.merges().datagrams { 1 } else { DATAGRAMS_MAX };
-                    waiting.drain(..waiting.len().saturating_sub(most));
-                }
-                Effect::Send { link, packet } => send(next, server, *link, packet),
-                Effect::Hang { link } => hang(next, server, *link, false),
-                Effect::Tell { conn, message } if next.client.at == Some((server, *conn)) => {
-                    hear(next, |client| client.hears(self.config.work, message));
-                    has_heard = true;
-                }
-                Effect::Close { conn } if next.client.at == Some((server, *conn)) => {
-                    hear(next, Client::hangs_up);
-                }
-                // It has gone meanwhile.
-                Effect::Tell { .. } | Effect::Close { .. } => {}
-                Effect::Notify { .. } | Effect::Told(_) => {}
-            }
-        }
-        if let Some(datagrams) = datagrams {
-            next.datagrams = Component::new(Kind::Datagrams, datagrams);
-        }
-        if has_heard {
-            self.speak(next);
-        }
-    }
-
-    /// What stands and did not before comes into the client's record, if it keeps one.
-    fn record(&self, next: &mut State<N>) {
-        let Some(before) = next.client.committed() else { return };
-        let ghost = Arc::clone(&next.ghost);
-        let mut news = ghost.committed.range((Bound::Excluded(before), Bound::Unbounded)).peekable();
-        if news.peek().is_some() {
-            hear(next, |client| client.stands(news.map(|(_, txn)| &**txn)));
         }
     }
 }
@@ -470,6 +318,7 @@ mod tests {
     use super::*;
     use crate::ensemble::{EnsembleBounds, Level, PeerNode, ensemble_model};
     use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::Arc;
 
     #[test]
     fn histories_that_are_the_same_are_kept_once() {

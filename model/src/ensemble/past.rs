@@ -70,7 +70,7 @@ pub(super) fn switched_on<N: Node>(
     // Nobody hears a datagram before it is up, and all are: so all are there before the first starts to send.
     let servers: Vec<ServerId> = state.servers().collect();
     for _ in 0..2 {
-        servers.iter().for_each(|server| model.restart(&mut state, *server));
+        servers.iter().for_each(|server| model.servers.restart(&mut state, *server));
     }
     state.seal();
     state
