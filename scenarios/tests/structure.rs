@@ -13,12 +13,10 @@ use syn::{Attribute, Item, UseTree};
 
 /// The types whose methods stand in several files still, and in how many. None may be added, and no number may grow: what
 /// some of their fields and methods have to themselves is to become a component, with a state of its own.
-const SPREAD: [(&str, &str, usize); 7] = [
+const SPREAD: [(&str, &str, usize); 5] = [
     ("model", "model::RecipeModel", 5),
     ("model", "model::Turn", 2),
     ("model", "process::Replayer", 2),
-    ("model", "service::At", 3),
-    ("model", "service::Service", 3),
     ("sim/serve", "core::Core", 7),
     ("sim/simulator", "simulation::Simulation", 13),
 ];
