@@ -5,7 +5,6 @@
 //! are ever replayed. A checkpoint lets the digest of a history begin again, since nothing before it matters;
 //! the history itself goes on, as the code must be replayed from its beginning all the same.
 
-mod counterparts;
 mod given;
 mod node;
 
@@ -17,16 +16,18 @@ use crate::digest::{Digest, DigestMap, digest_all, digest_of};
 use crate::life::Life;
 use crate::memo::Memo;
 pub use crate::message::Answer;
+use crate::orders::{self, Order};
 use crate::quiet::{in_turn, quietly};
 use crate::reads::{Noted, Reads};
 use crate::replay_runtime::{Mark, Polled, ReplayRuntime, STOPPED, Waits};
 use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
-use node::{History, digest_of_emitted, is_same, whole_after};
+use node::{Counterparts, History, digest_of_emitted, is_same, whole_after};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use zk_api::KeeperState;
 use zk_trials::event::{End, Event, GroundTruth};
 use zk_trials::trial::{Role, Trial};
 
@@ -176,6 +177,73 @@ impl Replayer {
         let now = digest_of(0x57e9, given);
         let work = || Arc::new(self.with_counterparts(node, given));
         self.steps.get(digest_all(1, [node.digest, now]), work)
+    }
+
+    /// Whether a process does the same with an answer as it is and whichever of these orders its names are in.
+    pub fn minds_no_order(
+        &self,
+        (node, state): (&Node, KeeperState),
+        answer: &Answer,
+        orders: &[Order],
+    ) -> bool {
+        let step = |answer: Answer| {
+            let given = Given { input: Input::Answer(answer), state, busy: false };
+            self.remembered(node, &given)
+        };
+        let first = step(answer.clone());
+        let mut steps = orders.iter().map(|order| step(Arc::new(orders::in_order(answer, order))));
+        steps.all(|step| first.node.digest == step.node.digest && is_same(&first, &step))
+    }
+
+    /// A step, and those of its counterparts, to which names come in other orders (see [`crate::orders`]). These must be the
+    /// same: else the order of names is read.
+    fn with_counterparts(&self, node: &Node, given: &Given) -> ProcessStep {
+        let mut step = self.replay_twice(node, Some(given));
+        let new = match &given.input {
+            Input::Answer(answer) => orders::names_in(answer),
+            _ => Order::new(),
+        };
+        if self.setup.varied.has(Reads::ORDER) || (new.is_empty() && node.counterparts.all.is_empty()) {
+            return step;
+        }
+        let mut names = [node.counterparts.names.clone(), new].concat();
+        orders::as_they_come(&mut names);
+        let mut all = Vec::new();
+        for order in orders::probes_of(&names).into_iter().skip(1) {
+            let mut given = given.clone();
+            if let Input::Answer(answer) = &mut given.input {
+                *answer = Arc::new(orders::in_order(answer, &order));
+            }
+            let counterpart = self.counterpart(node, node.counterparts.of(&order), &given, &step);
+            if counterpart.as_ref().is_some_and(|counterpart| !is_same(&step, counterpart)) {
+                self.noted.add(Reads::ORDER);
+                return step;
+            }
+            all.push((order, counterpart.map(|counterpart| counterpart.node.clone())));
+        }
+        if step.marked || step.node.is_done {
+            step.merged = all.into_iter().filter_map(|(_, counterpart)| counterpart).collect();
+        } else if let Some(node) = Arc::get_mut(&mut step.node) {
+            node.counterparts = Counterparts { names, all };
+        }
+        step
+    }
+
+    /// The step of a counterpart; `None` where it is the very step that is taken.
+    fn counterpart(
+        &self,
+        node: &Node,
+        counterpart: Option<&Arc<Node>>,
+        given: &Given,
+        step: &ProcessStep,
+    ) -> Option<Arc<ProcessStep>> {
+        let whole = whole_after(counterpart.map_or(node.whole, |counterpart| counterpart.whole), Some(given));
+        if whole == step.node.whole {
+            return None;
+        }
+        let counterpart = counterpart.map_or(node, |counterpart| counterpart);
+        let work = || Arc::new(self.replay(counterpart, Some(given)));
+        Some(self.others.get(digest_all(10, [whole]), work))
     }
 
     /// What a step comes to, the same both times, or else it is not determined.
