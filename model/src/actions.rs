@@ -21,28 +21,27 @@ pub use crate::action::Action;
 
 use crate::link::{Client, Phase};
 use crate::message::Message;
-use crate::model::RecipeModel;
+use crate::model::actors::Actors;
+use crate::model::scope::Scope;
 use crate::process::Node;
 use crate::reads::Reads;
 use crate::replay_runtime::Watching;
 use crate::state::State;
 use crate::timers;
-use std::sync::atomic::Ordering;
 use zk_api::{KeeperState, Op, Request};
 use zk_trials::event::ActorId;
 
-impl RecipeModel {
-    /// All that can happen in a state.
-    pub fn all_actions(&self, state: &State) -> Vec<Action> {
-        let mut actions = Vec::new();
-        self.actions(state, &mut actions);
-        actions
-    }
+/// What can happen to the processes of a model.
+pub(crate) struct Possible<'a> {
+    pub scope: &'a Scope,
+    pub actors: &'a Actors,
+}
 
+impl Possible<'_> {
     /// What can happen next, always in the same order; gives how many of these are free, which come first.
     /// Where none is free, nothing moves unless a fault makes it.
-    pub fn actions(&self, state: &State, actions: &mut Vec<Action>) -> usize {
-        if self.begin_first(state, actions) {
+    pub(crate) fn list(&self, state: &State, actions: &mut Vec<Action>) -> usize {
+        if self.actors.begin_first(state, actions) {
             return actions.len();
         }
         for (nth, client) in state.clients.iter().enumerate() {
@@ -53,32 +52,32 @@ impl RecipeModel {
             self.faults(state, nth as u8, client, actions);
             // What is left of a former session stands behind the processes.
             let comes_back = client.may_come_back() && !self.owes_end(client);
-            if nth < self.clients() && state.left.restarts > 0 && comes_back {
+            if nth < self.scope.clients() && state.left.restarts > 0 && comes_back {
                 let next = ActorId { life: client.actor().life + 1, ..client.actor() };
-                for rank in self.ranks_to_come(state) {
-                    self.begins(nth as u8, next, rank, client.rounds_left, actions);
+                for rank in self.actors.ranks_to_come(state) {
+                    self.actors.begins(nth as u8, next, rank, client.rounds_left, actions);
                 }
             }
-            if self.false_expiries && can_be_misled(state, client) {
+            if self.scope.false_expiries && can_be_misled(state, client) {
                 actions.push(Action::FalseExpiry(nth as u8));
             }
         }
         if state.left.admin > 0 && !self.owes_ends(state) {
-            for (nth, path) in self.administered(state).enumerate() {
+            for (nth, path) in self.scope.administered(state).enumerate() {
                 if state.service.tree().node(path).is_some_and(|node| node.children.is_empty()) {
                     actions.push(Action::Delete(nth as u8));
                 }
-                actions.extend((0..self.texts()).map(|text| Action::Set(nth as u8, text)));
+                actions.extend((0..self.scope.texts()).map(|text| Action::Set(nth as u8, text)));
             }
         }
-        if self.varied.has(Reads::TIMES) && self.can_be_stamped(state) {
+        if self.scope.varied.has(Reads::TIMES) && self.can_be_stamped(state) {
             actions.extend(state.service.other_times().map(Action::Clock));
         }
-        if self.varied.has(Reads::ENDS) {
+        if self.scope.varied.has(Reads::ENDS) {
             let (orders, are_too_many) = state.service.other_ends();
             actions.extend(orders.map(Action::EndsIn));
             if are_too_many {
-                self.has_left_out_orders.store(true, Ordering::Relaxed);
+                self.actors.leave_out_orders();
             }
         }
         free
@@ -87,7 +86,7 @@ impl RecipeModel {
     /// Whether the only server has told of this session's end, and is to write it before whatever comes later. What it is
     /// asked to read it answers from the tree as it was. With lag it need be no end at all: a deposed leader has told of it.
     fn owes_end(&self, client: &Client) -> bool {
-        self.bounds.lag == 0 && client.lives && client.state == KeeperState::Expired
+        self.scope.bounds.lag == 0 && client.lives && client.state == KeeperState::Expired
     }
 
     fn owes_ends(&self, state: &State) -> bool {
@@ -97,7 +96,7 @@ impl RecipeModel {
     /// Whether a transaction may come that notes when it takes place.
     fn can_be_stamped(&self, state: &State) -> bool {
         let next = state.clients.iter().flat_map(|client| client.ghosts.first().or(client.queue.first()));
-        let administered = state.left.admin > 0 && self.texts() > 0;
+        let administered = state.left.admin > 0 && self.scope.texts() > 0;
         administered || next.into_iter().any(|request| is_stamped(&request.request))
     }
 
@@ -106,7 +105,7 @@ impl RecipeModel {
         for (many, last) in (1..).zip(lasts(client)) {
             match last {
                 Last::CannotBe => {}
-                Last::IsLeftOut => self.has_left_out_heaps.store(true, Ordering::Relaxed),
+                Last::IsLeftOut => self.actors.leave_out_heaps(),
                 Last::MayBe => {
                     actions.push(Action::Together(me, many));
                     actions.extend(self.other_orders(state, me, many));
@@ -117,14 +116,14 @@ impl RecipeModel {
 
     /// The next messages reach a process with their names in other orders.
     fn other_orders(&self, state: &State, me: u8, many: u8) -> impl Iterator<Item = Action> {
-        let orders = self.orders(state, me, many).len() as u8;
+        let orders = self.actors.orders(state, me, many).len() as u8;
         (1..orders).map(move |nth| Action::Order(me, many, nth))
     }
 
     fn free(&self, state: &State, nth: usize, client: &Client, actions: &mut Vec<Action>) {
         let me = nth as u8;
         if client.phase == Phase::Unbegun {
-            self.begins(me, client.actor(), client.rank, self.bounds.rounds, actions);
+            self.actors.begins(me, client.actor(), client.rank, self.scope.bounds.rounds, actions);
         }
         let connected = client.served && client.state == KeeperState::SyncConnected;
         // A server that takes a dead session for alive answers its reads; the leader refuses its writes.
@@ -141,12 +140,12 @@ impl RecipeModel {
                 actions.push(Action::Deliver(me));
                 actions.extend(self.other_orders(state, me, 1));
             }
-            if ready.is_empty() && !self.replayer.trial.hears_singly {
+            if ready.is_empty() && !self.scope.trial.hears_singly {
                 self.together(state, me, client, actions);
             }
             actions.extend((0..waits.points).map(|k| Action::Point(me, k)));
             // Where a process may be paused, it may find all of them over.
-            let timers = timers::over_first(&waits.timers, self.bounds.pauses > 0);
+            let timers = timers::over_first(&waits.timers, self.scope.bounds.pauses > 0);
             actions.extend(timers.map(|k| Action::Timer(me, k)));
             actions.extend((0..ready.len() as u8).map(|k| Action::Run(me, k)));
         }
@@ -170,8 +169,8 @@ impl RecipeModel {
             let orders = if client.served && !client.is_early() { missed } else { 1 };
             actions.extend((0..orders).map(|order| Action::Reconnect(me, order)));
         }
-        if self.renews && client.may_renew() && !self.owes_end(client) {
-            actions.extend(self.ranks_to_come(state).into_iter().map(|rank| Action::Renew(me, rank)));
+        if self.scope.trial.renews_session && client.may_renew() && !self.owes_end(client) {
+            actions.extend(self.actors.ranks_to_come(state).into_iter().map(|rank| Action::Renew(me, rank)));
         }
         if state.service.registers(nth) {
             let orders = state.service.orders_of_missed(nth, &[]);
@@ -241,7 +240,9 @@ impl RecipeModel {
     fn leaves_traces(&self, state: &State, me: usize, client: &Client) -> bool {
         let under_way = !(client.queue.is_empty() && client.ghosts.is_empty() && client.writes.is_empty());
         client.lives
-            && (under_way || state.service.owns(me) || (self.counts_wakes() && state.service.watches(me)))
+            && (under_way
+                || state.service.owns(me)
+                || (self.scope.rules.counts_wakes && state.service.watches(me)))
     }
 }
 

@@ -13,14 +13,14 @@ use zk_trials::script::ScriptStep;
 /// What an action is in a script, from the state in which it is taken.
 pub fn script_step(model: &RecipeModel, before: &State, action: Action) -> Vec<ScriptStep> {
     let administered = |nth: u8| {
-        let path = model.administered(before).nth(usize::from(nth));
+        let path = model.scope.administered(before).nth(usize::from(nth));
         path.expect("what is changed is there").clone()
     };
     vec![match action {
         Action::Deliver(me) => return heard(model, before, me, 1, 0),
         Action::Together(me, many) => return heard(model, before, me, many, 0),
         Action::Order(me, many, nth) => return heard(model, before, me, many, nth),
-        Action::Serve(me) if model.reductions.eager => {
+        Action::Serve(me) if model.scope.reductions.eager => {
             return vec![ScriptStep::Serve(me.into()), ScriptStep::DeliverAnswers(me.into())];
         }
         Action::Serve(me) => ScriptStep::Serve(me.into()),
@@ -68,7 +68,7 @@ pub fn script_step(model: &RecipeModel, before: &State, action: Action) -> Vec<S
         Action::Pause(me) => ScriptStep::Pause(me.into()),
         Action::Run(me, nth) => ScriptStep::Run(me.into(), nth),
         Action::Delete(nth) => ScriptStep::Delete(administered(nth)),
-        Action::Set(nth, text) => ScriptStep::Set(administered(nth), model.text(text)),
+        Action::Set(nth, text) => ScriptStep::Set(administered(nth), model.scope.text(text)),
     }]
 }
 
@@ -108,7 +108,7 @@ fn stepped(p: u16, step: ScriptStep, may_stand: bool) -> Vec<ScriptStep> {
 /// The process and the life, if it is what is left of a former one.
 fn former(model: &RecipeModel, state: &State, me: u8) -> Option<(u16, u8)> {
     let actor = state.clients[usize::from(me)].actor();
-    (usize::from(me) >= model.clients()).then_some((actor.process, actor.life))
+    (usize::from(me) >= model.scope.clients()).then_some((actor.process, actor.life))
 }
 
 /// How many writes of the process's earlier lives are on their way.
@@ -122,7 +122,7 @@ fn earlier_lives(state: &State, actor: ActorId) -> u8 {
 
 /// The next so many messages reach a process, with their names in the order of this number.
 fn heard(model: &RecipeModel, before: &State, me: u8, many: u8, nth: u8) -> Vec<ScriptStep> {
-    let order = model.orders(before, me, many).into_iter().nth(usize::from(nth));
+    let order = model.actors.orders(before, me, many).into_iter().nth(usize::from(nth));
     let step = |_| match &order {
         Some(names) => ScriptStep::DeliverInOrder(me.into(), names.clone()),
         None => ScriptStep::Deliver(me.into()),

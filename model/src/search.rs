@@ -164,7 +164,7 @@ impl Judge<RecipeModel> for Search<'_> {
 
     /// The actors have read what the model does not vary.
     fn is_outdated(&self) -> bool {
-        !self.model.varied.has(self.model.reads())
+        !self.model.scope.varied.has(self.model.reads())
     }
 }
 

@@ -245,7 +245,7 @@ impl<'a> Search<'a> {
             return;
         }
         self.number += 1;
-        let spent = left(&Left::of(&self.model.bounds)) - left(&taken.state.left);
+        let spent = left(&Left::of(&self.model.scope.bounds)) - left(&taken.state.left);
         let key = (at.told() + usize::from(at.changes), Reverse(spent), self.number);
         self.open.insert(key, (taken.state, at));
     }

@@ -1,4 +1,7 @@
-//! When the code of a process begins, and whether its client is connected by then.
+//! The code of the processes: what it does, in which orders of names, and when it begins. What a model leaves out of that,
+//! where it may matter, is told.
+//!
+//! # Beginnings
 //!
 //! In the simulator, and with real clients, code begins at some time: others may have ended by then. And a handle is
 //! there before its session is: the code begins, what it submits waits, and the session comes later, or not at all. In
@@ -27,32 +30,119 @@
 //! without sessions every time, and `a_beginning_without_a_session_changes_no_verdict_of_who_does_not_look`
 //! (`model/tests/reductions.rs`).
 
-use super::RecipeModel;
 use crate::action::Action;
 use crate::digest::{Digest, digest_of};
 use crate::life::Life;
 use crate::link::{Client, Phase};
-use crate::process::{Given, Input, Node, ProcessStep};
+use crate::memo::Memo;
+use crate::monitors::Findings;
+use crate::orders::{self, Order};
+use crate::process::{Given, Input, Node, ProcessStep, Replayer};
 use crate::reads::Reads;
 use crate::state::State;
 use crate::timers;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use zk_api::{KeeperState, Request};
 use zk_trials::event::ActorId;
+use zk_trials::trial::Bounds;
 
 /// So many steps before the connection are looked at.
 const STEPS_MAX: usize = 100;
 
-impl RecipeModel {
+const UPKEEP: &str = "containers and znodes with a time to live are never deleted in a model";
+const IDS: &str = "code reads or hashes the number of a session id, of which a model has few: compare ids, or judge it by seeds";
+const NUMBERS: &str = "code reads or hashes the number of a zxid, and a model has one epoch: compare zxids by their order, or judge it \
+                       by seeds";
+const ORDERS: &str =
+    "lists of more than five names, whose order the code reads, come in some of their orders";
+const HEAPS: &str = "where code waits for more than four calls and watches, not every number of their answers and events \
+                     comes together";
+
+/// See the module.
+pub(crate) struct Actors {
+    pub(crate) replayer: Replayer,
+    bounds: Bounds,
+    varied: Reads,
+    /// Which lives begin in two ways, and which say something as they begin.
+    starts: Memo<bool>,
+    /// A list has come to code that reads the order of its names, which were too many for all of their orders.
+    left_out_orders: AtomicBool,
+    /// Messages came together to code that waits for many things, and not every way in which they could.
+    left_out_heaps: AtomicBool,
+}
+
+impl Actors {
+    pub(super) fn new(replayer: Replayer, bounds: Bounds, varied: Reads) -> Actors {
+        let (left_out_orders, left_out_heaps) = (AtomicBool::new(false), AtomicBool::new(false));
+        Actors { replayer, bounds, varied, starts: Memo::new(true), left_out_orders, left_out_heaps }
+    }
+
+    /// What the model cannot show of the simulator, though it would take it to say that anything holds.
+    pub(super) fn leaves_out(&self) -> Option<String> {
+        let left_out = [
+            (self.replayer.needs_upkeep(), UPKEEP),
+            (self.replayer.noted.reads().has(Reads::NUMBERS), NUMBERS),
+            (self.replayer.noted.reads().has(Reads::IDS), IDS),
+            (self.left_out_heaps.load(Relaxed), HEAPS),
+            (self.left_out_orders.load(Relaxed), ORDERS),
+        ];
+        left_out.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned())
+    }
+
+    /// Not all orders of some names are gone through.
+    pub(crate) fn leave_out_orders(&self) {
+        self.left_out_orders.store(true, Relaxed);
+    }
+
+    /// Not every way is gone through in which messages come together.
+    pub(crate) fn leave_out_heaps(&self) {
+        self.left_out_heaps.store(true, Relaxed);
+    }
+
+    /// Notes what a promise has read.
+    pub(super) fn note(&self, findings: &Findings) {
+        if findings.numbered {
+            self.replayer.noted.add(Reads::NUMBERS);
+        }
+    }
+
+    /// The orders in which the names of a client's next so many messages can come; none where that is the same to it.
+    pub(crate) fn orders(&self, state: &State, me: u8, many: u8) -> Vec<Order> {
+        if !self.replayer.varies(Reads::ORDER) {
+            return Vec::new();
+        }
+        let client = &state.clients[usize::from(me)];
+        let answers: Vec<_> = client.lists_to_come(many).collect();
+        let mut names = answers.iter().flat_map(|answer| orders::names_in(answer)).collect();
+        orders::as_they_come(&mut names);
+        let orders = orders::orders_of(&names);
+        match *answers {
+            [] => return Vec::new(),
+            [answer]
+                if many == 1
+                    && self.replayer.minds_no_order((&client.node, client.state), answer, &orders) =>
+            {
+                return Vec::new();
+            }
+            _ => {}
+        }
+        if orders::are_too_many(&names) {
+            self.leave_out_orders();
+        }
+        orders
+    }
+
     /// Whether every order of session ids is explored, as somebody looks at it.
-    pub fn ranks_sessions(&self) -> bool {
+    pub(crate) fn ranks_sessions(&self) -> bool {
         self.varied.has(Reads::SESSIONS)
     }
 
     /// The ranks that a session may have which is opened now: one between any two of those that are there, and one at each
     /// end. Of one that is gone for good it may be on one side alone.
-    pub fn ranks_to_come(&self, state: &State) -> Vec<u16> {
+    pub(crate) fn ranks_to_come(&self, state: &State) -> Vec<u16> {
         if !self.ranks_sessions() {
             return vec![0];
         }
