@@ -15,7 +15,7 @@ use syn::{Attribute, Item, UseTree};
 /// some of their fields and methods have to themselves is to become a component, with a state of its own.
 const SPREAD: [(&str, &str, usize); 2] = [
     ("sim/serve", "core::Core", 7),
-    ("sim/simulator", "simulation::Simulation", 13),
+    ("sim/simulator", "simulation::Simulation", 10),
 ];
 
 type Path = Vec<String>;

@@ -7,7 +7,7 @@ use crate::simulation::Simulation;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Data, Outcome, SessionId, Text, ZPath, ZooKeeper, sequence_of};
-use zk_trials::event::{ActorId, End, GroundTruth};
+use zk_trials::event::{ActorId, End};
 
 /// Tries of one administrator's write: none is repeated for ever, as faults come to an end.
 const TRIES: u32 = 20;
@@ -19,8 +19,8 @@ impl Simulation<'_> {
         // Who has no session yet owns nothing; what is nobody's is not an ephemeral znode.
         let owner = owner.filter(|owner| *owner != SessionId::NONE);
         let Some(node) = owner.and_then(|owner| self.newest_ephemeral(owner)) else { return };
-        self.once(match &meddling {
-            Meddling::Delete if self.knowledge.is_holding(actor) => {
+        self.stage.once(match &meddling {
+            Meddling::Delete if self.stage.knowledge.is_holding(actor) => {
                 "an administrator deleted a holder's znode"
             }
             Meddling::Delete => "an administrator deleted a znode",
@@ -53,11 +53,11 @@ impl Simulation<'_> {
             }
             None
         };
-        self.executor.spawn(self.scenario.clients, Box::pin(code));
+        self.executor.spawn(self.stage.scenario.clients, Box::pin(code));
     }
 
     fn newest_ephemeral(&self, owner: SessionId) -> Option<ZPath> {
-        let mut own: Vec<&Text> = self.knowledge.ephemerals(owner).collect();
+        let mut own: Vec<&Text> = self.stage.knowledge.ephemerals(owner).collect();
         own.retain(|path| self.is_below_setup(path));
         // By number: the names begin with guids.
         let newest = own.into_iter().max_by_key(|path| (sequence_of(path), (*path).clone()))?;
@@ -66,35 +66,14 @@ impl Simulation<'_> {
 
     /// His session: the one he has, or a new one. The process is the one that has made the trial's znodes.
     fn administrators_session(&mut self) -> Arc<Mailbox> {
-        let process = &self.processes[usize::from(self.scenario.clients)];
+        let process = &self.processes[usize::from(self.stage.scenario.clients)];
         if process.state().is_some_and(|state| !state.is_final()) {
             return process.mailbox.clone();
         }
         let life = process.actor.life.saturating_add(1);
-        let mailbox = self.begin_session(ActorId { process: self.scenario.clients, life, thread: 0 });
+        let mailbox = self.begin_session(ActorId { process: self.stage.scenario.clients, life, thread: 0 });
         // Nobody waits for him.
-        self.processes[usize::from(self.scenario.clients)].finished = Some(End::Done);
+        self.processes[usize::from(self.stage.scenario.clients)].finished = Some(End::Done);
         mailbox
-    }
-
-    /// Whether ground truth is of the administrator's session or connection, which is nobody's business.
-    pub fn is_administrators(&self, truth: &GroundTruth) -> bool {
-        match truth {
-            GroundTruth::SessionOpened { actor, .. }
-            | GroundTruth::SessionClosed { actor, .. }
-            | GroundTruth::Disconnected { actor }
-            | GroundTruth::Connected { actor }
-            | GroundTruth::LearnsExpiry { actor }
-            | GroundTruth::Crashed { actor }
-            | GroundTruth::Paused { actor }
-            | GroundTruth::Resumed { actor }
-            | GroundTruth::Wrote { actor, .. }
-            | GroundTruth::Polls { actor, .. }
-            | GroundTruth::Finished { actor, .. } => actor.process >= self.scenario.clients,
-            GroundTruth::NodeCreated { .. }
-            | GroundTruth::NodeWritten { .. }
-            | GroundTruth::NodeDeleted { .. }
-            | GroundTruth::Fired { .. } => false,
-        }
     }
 }

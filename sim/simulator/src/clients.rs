@@ -1,15 +1,14 @@
 //! Clients: what reaches a client's session, and what it wants done.
 
-use crate::choices::Stream;
 use crate::clock::MS;
-use crate::crossing::{Carried, Way};
+use crate::crossing::Way;
 use crate::event::{Armed, SimEvent};
 use crate::executor::{Caught, quietly};
-use crate::fault::{Loss, RequestKind, When};
+use crate::fault::{RequestKind, When};
 use crate::hosted::Client;
 use crate::network::Arrival;
 use crate::process::Process;
-use crate::simulation::{Phase, Simulation};
+use crate::simulation::Simulation;
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{Error, KeeperState, Pending, Request, Response};
@@ -24,7 +23,7 @@ impl Simulation<'_> {
     pub fn at_process(&mut self, event: SimEvent) {
         let process = match &event {
             SimEvent::AtClient { conn, .. } | SimEvent::ClientSees { conn } | SimEvent::Opening { conn } => {
-                match self.network.conn(*conn) {
+                match self.servers.conns.network.conn(*conn) {
                     Some(conn) => conn.actor.process,
                     None => return,
                 }
@@ -71,8 +70,8 @@ impl Simulation<'_> {
     }
 
     fn at_client(&mut self, id: ConnId, number: u64, message: ToClient) {
-        let Some(conn) = self.network.conn(id) else { return };
-        let arrival = conn.to_client.arrive(number, self.now);
+        let Some(conn) = self.servers.conns.network.conn(id) else { return };
+        let arrival = conn.to_client.arrive(number, self.stage.now);
         let (actor, server, open) = (conn.actor, conn.server, conn.client_open);
         match arrival {
             Arrival::Here if open => {}
@@ -80,61 +79,61 @@ impl Simulation<'_> {
                 if let ToClient::Reply { result: Ok(response), .. } = &message
                     && is_answer_to_write(response)
                 {
-                    self.once("answer lost after commit");
+                    self.stage.once("answer lost after commit");
                 }
                 return;
             }
             Arrival::Later(at) => {
-                self.queue.push(at, SimEvent::AtClient { conn: id, number, message });
+                self.stage.queue.push(at, SimEvent::AtClient { conn: id, number, message });
                 return;
             }
         }
-        if self.cluster.server(server).is_none() {
-            self.once("answer arrived after its server's crash");
+        if self.servers.ensemble.cluster.server(server).is_none() {
+            self.stage.once("answer arrived after its server's crash");
         }
-        self.run.messages += 1;
-        self.trace.arrived(self.now, Way::ToClient(id, number));
-        self.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });
-        watch!(self.invariants, delivered(id, &message));
+        self.stage.run.messages += 1;
+        self.stage.trace.arrived(self.stage.now, Way::ToClient(id, number));
+        self.stage.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });
+        watch!(self.stage, invariants.delivered(id, &message));
         let session = self.processes[usize::from(actor.process)].session();
-        self.visible.gets(session, &message);
+        self.stage.visible.gets(session, &message);
         self.client_event(actor.process, ClientEvent::Received { conn: id, message });
     }
 
     fn client_sees(&mut self, id: ConnId) {
-        let Some(conn) = self.network.conn(id) else { return };
+        let Some(conn) = self.servers.conns.network.conn(id) else { return };
         if !conn.client_open {
             return;
         }
         conn.client_open = false;
         let actor = conn.actor;
-        self.network.forget_closed(id);
-        self.note(Place::Client(actor), &What::Lost { conn: id });
+        self.servers.conns.network.forget_closed(id);
+        self.stage.note(Place::Client(actor), &What::Lost { conn: id });
         self.client_event(actor.process, ClientEvent::Lost { conn: id });
     }
 
     fn opening(&mut self, id: ConnId) {
-        let Some(conn) = self.network.conn(id) else { return };
+        let Some(conn) = self.servers.conns.network.conn(id) else { return };
         if !conn.client_open {
             return;
         }
         let (actor, server) = (conn.actor, conn.server);
         self.processes[usize::from(actor.process)].opening = None;
-        if self.cluster.server(server).is_some() {
-            self.note(Place::Client(actor), &What::Opened { conn: id });
+        if self.servers.ensemble.cluster.server(server).is_some() {
+            self.stage.note(Place::Client(actor), &What::Opened { conn: id });
             self.client_event(actor.process, ClientEvent::Opened { conn: id });
             return;
         }
         (conn.client_open, conn.server_open) = (false, false);
-        self.network.forget_closed(id);
-        self.note(Place::Client(actor), &What::Refused { conn: id });
+        self.servers.conns.network.forget_closed(id);
+        self.stage.note(Place::Client(actor), &What::Refused { conn: id });
         self.client_event(actor.process, ClientEvent::Lost { conn: id });
     }
 
     fn client_timer(&mut self, actor: ActorId, timer: ClientTimer, generation: u32) {
         let process = &mut self.processes[usize::from(actor.process)];
         if process.is(actor) && *process.timer(timer) == generation {
-            self.note(Place::Client(actor), &What::ClientTimer(timer));
+            self.stage.note(Place::Client(actor), &What::ClientTimer(timer));
             self.client_event(actor.process, ClientEvent::Timer(timer));
         }
     }
@@ -142,22 +141,23 @@ impl Simulation<'_> {
     /// Steps a client's session and does what it wants done.
     pub fn client_event(&mut self, process: u16, event: ClientEvent) {
         let p = &mut self.processes[usize::from(process)];
-        let now_ms = p.clock.now_ms(self.now);
+        let now_ms = p.clock.now_ms(self.stage.now);
         let client = match &mut p.client {
             Some(Client::Session(client)) => client,
             Some(Client::Program(_)) => return self.program_event(process, event),
             None => return,
         };
         let mut out = std::mem::take(&mut self.client_out);
-        let former = self.pulse.acts(Acting::Client(process));
+        let former = self.stage.pulse.acts(Acting::Client(process));
         let stepped = quietly(|| client.step(ClientInput { now_ms, event }, &mut out));
-        self.pulse.acts(former);
+        self.stage.pulse.acts(former);
         if let Err(Caught::Panic(what)) = stepped {
             let actor = self.processes[usize::from(process)].actor;
-            self.invariants
+            self.stage
+                .invariants
                 .report
                 .broken(Invariant::NoPanic, format!("the session of {actor} panicked: {what}"));
-            self.over = true;
+            self.stage.over = true;
             return;
         }
         for output in out.drain(..) {
@@ -172,7 +172,7 @@ impl Simulation<'_> {
             ClientOutput::Send { conn, message } => self.send_to_server(conn, message),
             ClientOutput::Close { conn } => {
                 if let Some(conn) = conn.or(self.processes[usize::from(process)].opening.take()) {
-                    self.close_by_client(conn);
+                    self.servers.conns.close_by_client(&mut self.stage, conn);
                 }
             }
             ClientOutput::Complete { call, result, watch } => self.complete(process, call, result, watch),
@@ -195,7 +195,9 @@ impl Simulation<'_> {
                 let count = p.timer(timer);
                 *count += 1;
                 let generation = *count;
-                self.queue.push(self.now + after, SimEvent::ClientTimer { actor, timer, generation });
+                self.stage
+                    .queue
+                    .push(self.stage.now + after, SimEvent::ClientTimer { actor, timer, generation });
             }
         }
     }
@@ -226,7 +228,7 @@ impl Simulation<'_> {
             (response, watch)
         });
         completer.complete(result);
-        polls.into_iter().for_each(|truth| self.establish(truth));
+        polls.into_iter().for_each(|truth| self.stage.establish(truth));
     }
 
     pub fn client_state(&mut self, process: u16, state: KeeperState) {
@@ -237,21 +239,24 @@ impl Simulation<'_> {
         p.polling.forget();
         p.learns_loss = state != KeeperState::SyncConnected;
         p.mailbox.learn(session, state);
-        self.note(Place::Client(actor), &What::State(state));
-        self.visible.changes(session, state, !self.knowledge.is_known(session));
+        self.stage.note(Place::Client(actor), &What::State(state));
+        if state != KeeperState::SyncConnected {
+            self.stage.knowledge.disconnected(process);
+        }
+        self.stage.visible.changes(session, state, !self.stage.knowledge.is_known(session));
         match state {
             KeeperState::SyncConnected => {
-                for truth in self.knowledge.learned(session, actor) {
-                    self.establish(truth);
+                for truth in self.stage.knowledge.learned(session, actor) {
+                    self.stage.establish(truth);
                 }
-                self.establish(GroundTruth::Connected { actor });
+                self.stage.establish(GroundTruth::Connected { actor });
             }
-            KeeperState::Disconnected => self.establish(GroundTruth::Disconnected { actor }),
+            KeeperState::Disconnected => self.stage.establish(GroundTruth::Disconnected { actor }),
             KeeperState::Expired => {
-                if self.knowledge.is_holding(actor) {
-                    self.once("learned of expiry while holding");
+                if self.stage.knowledge.is_holding(actor) {
+                    self.stage.once("learned of expiry while holding");
                 }
-                self.establish(GroundTruth::LearnsExpiry { actor });
+                self.stage.establish(GroundTruth::LearnsExpiry { actor });
                 self.is_to_renew(actor);
             }
             KeeperState::AuthFailed | KeeperState::Closed => {}
@@ -260,50 +265,41 @@ impl Simulation<'_> {
 
     pub fn open(&mut self, process: u16, server: u8) -> ConnId {
         let actor = self.processes[usize::from(process)].actor;
-        let conn = self.network.open(actor, server);
+        let conn = self.servers.conns.open(&mut self.stage, actor, server);
         self.processes[usize::from(process)].opening = Some(conn);
-        let handshake = self.choices.range(Stream::Connect, process.into(), 0, self.swarm.latency_ns[1]);
-        let after = if self.phase == Phase::Setup { 0 } else { handshake };
-        let there = self.latency(process, server, true) + self.latency(process, server, false) + after;
-        self.queue.push(self.now + there, SimEvent::Opening { conn });
         conn
     }
 
     pub fn send_to_server(&mut self, id: ConnId, message: ToServer) {
-        let Some(conn) = self.network.conn(id) else { return };
+        let Some(conn) = self.servers.conns.network.conn(id) else { return };
         if !conn.client_open {
             return;
         }
-        let (actor, server) = (conn.actor, conn.server);
+        let actor = conn.actor;
         let session = self.processes[usize::from(actor.process)].session();
-        self.visible.sends(session, &message);
+        self.stage.visible.sends(session, &message);
         let (mut armed, mut owner) = (None, None);
         if let ToServer::Request { xid, request } = &message {
             armed = self.disarm(actor.process, request);
             if armed.is_some() {
-                owner = self.knowledge.owner(&request.path());
+                owner = self.stage.knowledge.owner(&request.path());
             }
-            watch!(self.invariants, sent(id, session, *xid, request));
+            watch!(self.stage, invariants.sent(id, session, *xid, request));
         }
-        let at = self.now + self.latency(actor.process, server, true);
-        let Some(conn) = self.network.conn(id) else { return };
-        let (number, at) = conn.to_server.send(at);
-        let ends = [Place::Client(actor), Place::Server(server)];
-        self.trace.sent(self.now, Way::ToServer(id, number), ends, || Carried::ToServer(message.clone()));
-        self.queue.push(at, SimEvent::AtServer { conn: id, number, message });
+        self.servers.conns.send_to_server(&mut self.stage, id, message);
         match armed {
             Some(Armed::Lose(loss)) => {
-                self.once("connection dropped at a request");
-                self.lose(id, loss);
+                self.stage.once("connection dropped at a request");
+                self.servers.conns.lose(&mut self.stage, id, loss);
             }
             Some(Armed::ExpireOwner) => {
                 if let Some(owner) = owner {
-                    self.once("owner of what was looked at expired");
-                    self.expire_session(owner);
+                    self.stage.once("owner of what was looked at expired");
+                    self.servers.expire_session(&mut self.stage, owner);
                 }
             }
             Some(armed @ (Armed::Pause { .. } | Armed::Crash { .. } | Armed::Meddle(_))) => {
-                self.queue.push(self.now, SimEvent::Strike { actor, armed });
+                self.stage.queue.push(self.stage.now, SimEvent::Strike { actor, armed });
             }
             None => {}
         }
@@ -316,77 +312,11 @@ impl Simulation<'_> {
             return None;
         }
         let mine = p.client.as_ref().map(|c| c.session());
-        let others = self.knowledge.owner(&request.path()).is_some_and(|owner| Some(owner) != mine);
+        let others = self.stage.knowledge.owner(&request.path()).is_some_and(|owner| Some(owner) != mine);
         let at = p.armed.iter().position(|(when, armed)| {
             fits(*when, request) && (others || !matches!(armed, Armed::ExpireOwner))
         })?;
         Some(p.armed.remove(at).1)
-    }
-
-    /// The client closes its end; the server notices when all that was sent has arrived.
-    pub fn close_by_client(&mut self, id: ConnId) {
-        let Some(conn) = self.network.conn(id) else { return };
-        if !conn.client_open {
-            return;
-        }
-        conn.client_open = false;
-        conn.to_client.cut(0);
-        if conn.server_open {
-            self.tell_server(id);
-        }
-        self.network.forget_closed(id);
-    }
-
-    fn tell_server(&mut self, id: ConnId) {
-        let Some((actor, server)) = self.network.ends(id) else { return };
-        let at = self.now + self.latency(actor.process, server, true);
-        let Some(conn) = self.network.conn(id) else { return };
-        if !conn.silent {
-            let at = conn.to_server.end(at);
-            self.queue.push(at, SimEvent::ServerSees { conn: id });
-        }
-    }
-
-    /// The client is to learn that its connection is closed, after all that still reaches it.
-    pub fn tell_client(&mut self, id: ConnId) {
-        let Some(conn) = self.network.conn(id) else { return };
-        if !conn.client_open || conn.client_told || conn.silent {
-            return;
-        }
-        conn.client_told = true;
-        let (actor, server) = (conn.actor, conn.server);
-        let at = self.now + self.latency(actor.process, server, false);
-        let Some(conn) = self.network.conn(id) else { return };
-        let at = conn.to_client.end(at);
-        self.queue.push(at, SimEvent::ClientSees { conn: id });
-    }
-
-    /// A connection drops.
-    pub fn lose(&mut self, id: ConnId, loss: Loss) {
-        let now = self.now;
-        let Some(conn) = self.network.conn(id) else { return };
-        if !conn.client_open {
-            return;
-        }
-        conn.to_client.cut(0);
-        match loss {
-            Loss::RequestsLost => conn.to_server.cut(0),
-            Loss::AnswersLost => {}
-            Loss::InFlight { for_ms } => conn.to_server.hold(now + for_ms * MS),
-            Loss::Silence => {
-                conn.to_server.cut(0);
-                conn.silent = true;
-                self.once("connection went silent");
-                return;
-            }
-        }
-        self.drops_now(id);
-    }
-
-    /// A connection has dropped: what still gets through is settled, and both ends are to learn of it.
-    pub fn drops_now(&mut self, id: ConnId) {
-        self.tell_server(id);
-        self.tell_client(id);
     }
 }
 

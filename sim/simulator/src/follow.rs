@@ -28,15 +28,15 @@ impl Simulation<'_> {
     /// Takes a script. If something in it cannot happen here, says what, and in which step.
     fn follow(&mut self, script: &Script) -> Result<(), String> {
         let mut late = late(script.steps.iter().map(|WrittenStep(step)| step));
-        late.retain(|p, _| *p < self.scenario.clients);
+        late.retain(|p, _| *p < self.stage.scenario.clients);
         self.everybody_connects(&late)?;
         self.hold_views();
         let many = script.steps.len();
         for (nth, WrittenStep(step)) in script.steps.iter().enumerate() {
-            if self.over {
+            if self.stage.over {
                 break;
             }
-            self.now += BETWEEN_NS;
+            self.stage.now += BETWEEN_NS;
             let replay_error = |problem| format!("step {} of {many}, '{step}': {problem}", nth + 1);
             let rest = &script.steps[nth + 1..];
             let taken = match step.process().filter(|p| late.get(p) == Some(&step)) {
@@ -55,12 +55,12 @@ impl Simulation<'_> {
     /// All sessions, then all actors, as in a model's first state, but those who are `late`. Of these, who begins without
     /// a session does not know of its own yet.
     fn everybody_connects(&mut self, late: &BTreeMap<u16, &ScriptStep>) -> Result<(), String> {
-        for process in 0..self.scenario.clients {
+        for process in 0..self.stage.scenario.clients {
             self.processes[usize::from(process)].comes_back = false;
             self.begin_session(ActorId { process, life: 0, thread: 0 });
             self.connects(process, late.get(&process) != Some(&&ScriptStep::Early(process)))?;
         }
-        (0..self.scenario.clients).filter(|p| !late.contains_key(p)).for_each(|p| self.begins(p));
+        (0..self.stage.scenario.clients).filter(|p| !late.contains_key(p)).for_each(|p| self.begins(p));
         Ok(())
     }
 
@@ -69,11 +69,11 @@ impl Simulation<'_> {
         let mailbox = self.processes[usize::from(p)].mailbox.clone();
         self.begin_actor(p, mailbox);
         self.turn();
-        self.tell_broken();
+        self.stage.tell_broken();
     }
 
     fn take_step(&mut self, step: &ScriptStep, rest: &[WrittenStep]) -> Result<(), String> {
-        if let Some(p) = step.process().filter(|p| *p >= self.scenario.clients) {
+        if let Some(p) = step.process().filter(|p| *p >= self.stage.scenario.clients) {
             return Err(format!("there is no p{p}"));
         }
         match self.script.views {
@@ -180,16 +180,16 @@ impl Simulation<'_> {
 
     /// What happens next, out of its time; no timer fires before its own.
     pub fn happens(&mut self, at_ns: Option<u64>, event: SimEvent) {
-        self.now = self.now.max(at_ns.unwrap_or(0));
-        self.run.steps += 1;
+        self.stage.now = self.stage.now.max(at_ns.unwrap_or(0));
+        self.stage.run.steps += 1;
         self.happen(event);
         self.turn();
-        self.tell_broken();
+        self.stage.tell_broken();
     }
 
     /// Takes the first event that is one of these, out of its time.
     fn take(&mut self, is: impl Fn(&SimEvent) -> bool, missing: &str) -> Result<(), String> {
-        let (_, event) = self.queue.take_first(is).ok_or_else(|| missing.to_owned())?;
+        let (_, event) = self.stage.queue.take_first(is).ok_or_else(|| missing.to_owned())?;
         self.happens(None, event);
         Ok(())
     }
@@ -197,8 +197,8 @@ impl Simulation<'_> {
     /// What servers do by themselves is done, and what is lost is gone.
     pub fn settle(&mut self) -> Result<(), String> {
         for _ in 0..EVENTS_PER_STEP {
-            let network = &self.network;
-            let next = self.queue.first(|event| match event {
+            let network = &self.servers.conns.network;
+            let next = self.stage.queue.first(|event| match event {
                 SimEvent::DiskDone { server, .. } => self.writes_at_once(*server),
                 SimEvent::AtPeer { link, end, number, message } => {
                     self.carries_at_once(*link, *end, *number, message)
@@ -207,7 +207,7 @@ impl Simulation<'_> {
                 SimEvent::AtClient { conn, number, .. } => network.is_lost(*conn, *number, false),
                 _ => false,
             });
-            let next = next.and_then(|number| self.queue.take_numbered(number));
+            let next = next.and_then(|number| self.stage.queue.take_numbered(number));
             match next.or_else(|| self.end_of_a_lost_connection()) {
                 Some((at, event @ SimEvent::DiskDone { .. })) => self.happens(Some(at), event),
                 Some((_, event)) => self.happens(None, event),
@@ -220,13 +220,13 @@ impl Simulation<'_> {
     /// A server is to notice that a connection is closed once all that it still carries has arrived.
     fn end_of_a_lost_connection(&mut self) -> Option<(u64, SimEvent)> {
         let carries = |conn: ConnId| {
-            self.queue.events().any(|h| matches!(h, SimEvent::AtServer { conn: c, .. } if *c == conn))
+            self.stage.queue.events().any(|h| matches!(h, SimEvent::AtServer { conn: c, .. } if *c == conn))
         };
-        let ends = self.queue.events().find_map(|h| match h {
+        let ends = self.stage.queue.events().find_map(|h| match h {
             SimEvent::ServerSees { conn } if !carries(*conn) => Some(*conn),
             _ => None,
         })?;
-        self.queue.take_first(|h| matches!(h, SimEvent::ServerSees { conn } if *conn == ends))
+        self.stage.queue.take_first(|h| matches!(h, SimEvent::ServerSees { conn } if *conn == ends))
     }
 
     /// The oldest message to or from the server on a connection.
@@ -236,14 +236,14 @@ impl Simulation<'_> {
             SimEvent::AtClient { conn: c, number, .. } if !to_server && *c == conn => Some(*number),
             _ => None,
         };
-        self.queue.events().filter_map(number).min()
+        self.stage.queue.events().filter_map(number).min()
     }
 
     /// Takes the oldest message to the server on a connection: whether it was a request, and whether that was a write.
     fn take_to_server(&mut self, conn: ConnId) -> Option<Option<bool>> {
         let oldest = self.next_on(conn, true)?;
         let is = |h: &SimEvent| matches!(h, SimEvent::AtServer { conn: c, number, .. } if *c == conn && *number == oldest);
-        let (_, event) = self.queue.take_first(is)?;
+        let (_, event) = self.stage.queue.take_first(is)?;
         let request = match &event {
             SimEvent::AtServer { message: ToServer::Request { request, .. }, .. } => Some(request.is_write()),
             _ => None,
@@ -253,7 +253,7 @@ impl Simulation<'_> {
     }
 
     fn serve_next(&mut self, p: u16) -> Result<(), String> {
-        let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
+        let conn = *self.servers.conns.network.of_process(p).first().ok_or("it has no connection")?;
         loop {
             match self.take_to_server(conn) {
                 Some(Some(_)) => return Ok(()),
@@ -285,8 +285,10 @@ impl Simulation<'_> {
     /// Reads are nobody's business any more.
     fn serve_lost_of(&mut self, actor: ActorId) -> Result<(), String> {
         loop {
-            let lost = self.queue.events().find_map(|h| match h {
-                SimEvent::AtServer { conn, .. } if self.network.was_of(*conn, actor) => Some(*conn),
+            let lost = self.stage.queue.events().find_map(|h| match h {
+                SimEvent::AtServer { conn, .. } if self.servers.conns.network.was_of(*conn, actor) => {
+                    Some(*conn)
+                }
                 _ => None,
             });
             let conn = lost.ok_or("no write of a lost connection is on its way")?;
@@ -298,7 +300,7 @@ impl Simulation<'_> {
     }
 
     fn register(&mut self, p: u16) -> Result<(), String> {
-        let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
+        let conn = *self.servers.conns.network.of_process(p).first().ok_or("it has no connection")?;
         let is = |h: &SimEvent| {
             matches!(
                 h,
@@ -309,8 +311,8 @@ impl Simulation<'_> {
     }
 
     fn answer_is_coming(&self, p: u16) -> bool {
-        let Some(conn) = self.network.of_process(p).first().copied() else { return false };
-        self.queue.events().any(|h| {
+        let Some(conn) = self.servers.conns.network.of_process(p).first().copied() else { return false };
+        self.stage.queue.events().any(|h| {
             matches!(h, SimEvent::AtClient { conn: c, message: ToClient::Reply { .. }, .. } if *c == conn)
         })
     }
@@ -318,10 +320,10 @@ impl Simulation<'_> {
     /// The next message that concerns the process: an answer, an event that it waits for, or the end of the connection.
     /// The next message reaches it, with its names in this order if there is one.
     fn deliver(&mut self, p: u16, order: &[Text]) -> Result<(), String> {
-        let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
+        let conn = *self.servers.conns.network.of_process(p).first().ok_or("it has no connection")?;
         while let Some(oldest) = self.next_on(conn, false) {
             let is = |h: &SimEvent| matches!(h, SimEvent::AtClient { conn: c, number, .. } if *c == conn && *number == oldest);
-            let Some((_, mut event)) = self.queue.take_first(is) else { break };
+            let Some((_, mut event)) = self.stage.queue.take_first(is) else { break };
             if let SimEvent::AtClient { message: ToClient::Reply { result: Ok(response), .. }, .. } =
                 &mut event
             {
@@ -334,11 +336,11 @@ impl Simulation<'_> {
                 _ => (false, false),
             };
             let (waiting, ready) = (self.watches_waited_for(p), self.executor.ready_of(p).len());
-            self.run.steps += 1;
+            self.stage.run.steps += 1;
             self.happen(event);
             let is_heard = self.watches_waited_for(p) < waiting || self.executor.ready_of(p).len() > ready;
             self.turn();
-            self.tell_broken();
+            self.stage.tell_broken();
             // An event that nobody waits for is no step: nobody can tell whether it came.
             if is_reply || (is_event && is_heard) {
                 return Ok(());
@@ -364,13 +366,13 @@ impl Simulation<'_> {
                 // It may have ended at the news that its session is dead.
                 None | Some(_) => return Ok(()),
             }
-            let network = &self.network;
+            let network = &self.servers.conns.network;
             let mine = |conn: &ConnId| network.is_open_of(*conn, p);
             let tells = |h: &SimEvent| matches!(h, SimEvent::AtClient { conn, message: ToClient::Connected(_), .. } if mine(conn));
-            if !told && self.queue.events().any(tells) {
+            if !told && self.stage.queue.events().any(tells) {
                 return Ok(());
             }
-            let next = self.queue.take_first(|event| match event {
+            let next = self.stage.queue.take_first(|event| match event {
                 SimEvent::Opening { conn } | SimEvent::ClientSees { conn } => mine(conn),
                 SimEvent::AtServer { conn, message: ToServer::Connect(_), .. } => mine(conn),
                 SimEvent::AtClient { .. } => tells(event),
@@ -395,12 +397,13 @@ impl Simulation<'_> {
             matches!(h, SimEvent::Wake { actor, sleeps: s, completer, .. }
                 if actor.process == p && *s == sleeps && !completer.is_abandoned())
         };
-        let mut waits = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
+        let mut waits = self.stage.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
         let (number, at, _) = waits.nth(usize::from(nth)).ok_or("it does not wait for that")?;
         if sleeps {
             self.pass_until(at)?;
         }
-        let (_, event) = self.queue.take_numbered(number).ok_or("it does not wait for that any more")?;
+        let (_, event) =
+            self.stage.queue.take_numbered(number).ok_or("it does not wait for that any more")?;
         self.happens(sleeps.then_some(at), event);
         Ok(())
     }
@@ -408,7 +411,7 @@ impl Simulation<'_> {
     /// Time passes: what keeps sessions alive goes on, all else is held up.
     fn pass_until(&mut self, until_ns: u64) -> Result<(), String> {
         for _ in 0..EVENTS_PER_STEP {
-            let due = self.queue.numbered().into_iter().find(|(_, at, event)| {
+            let due = self.stage.queue.numbered().into_iter().find(|(_, at, event)| {
                 *at <= until_ns
                     && match event {
                         SimEvent::ServerTimer { .. } => true,
@@ -423,7 +426,7 @@ impl Simulation<'_> {
                     }
             });
             let Some((number, at, _)) = due else { return Ok(()) };
-            let (_, event) = self.queue.take_numbered(number).expect("it was just seen");
+            let (_, event) = self.stage.queue.take_numbered(number).expect("it was just seen");
             self.happens(Some(at), event);
             self.settle()?;
         }
@@ -432,9 +435,9 @@ impl Simulation<'_> {
 
     fn arrive(&mut self, p: u16, nth: u8) -> Result<(), String> {
         let is = |h: &SimEvent| matches!(h, SimEvent::WriteArrives { actor, .. } if actor.process == p);
-        let mut writes = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
+        let mut writes = self.stage.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
         let (number, ..) = writes.nth(usize::from(nth)).ok_or("no such write is on its way")?;
-        let (_, event) = self.queue.take_numbered(number).expect("it was just seen");
+        let (_, event) = self.stage.queue.take_numbered(number).expect("it was just seen");
         self.happens(None, event);
         let process = &self.processes[usize::from(p)];
         if process.held_back.is_some() {
@@ -442,8 +445,9 @@ impl Simulation<'_> {
         }
         // The answer of this one is the newest.
         let answers = |h: &SimEvent| matches!(h, SimEvent::WriteAnswered { actor, .. } if actor.process == p);
-        let newest = self.queue.numbered().into_iter().filter(|(_, _, h)| answers(h)).map(|(n, ..)| n).max();
-        if let Some((_, event)) = newest.and_then(|number| self.queue.take_numbered(number)) {
+        let newest =
+            self.stage.queue.numbered().into_iter().filter(|(_, _, h)| answers(h)).map(|(n, ..)| n).max();
+        if let Some((_, event)) = newest.and_then(|number| self.stage.queue.take_numbered(number)) {
             self.happens(None, event);
         }
         Ok(())
@@ -452,25 +456,25 @@ impl Simulation<'_> {
     fn learn(&mut self, p: u16, nth: u8) -> Result<(), String> {
         let me = self.client(p);
         let is = |h: &SimEvent| matches!(h, SimEvent::WriteAnswered { actor, .. } if actor.main() == me);
-        let mut answers = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
+        let mut answers = self.stage.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
         let (number, ..) = answers.nth(usize::from(nth)).ok_or("no such write has arrived")?;
-        let (_, event) = self.queue.take_numbered(number).expect("it was just seen");
+        let (_, event) = self.stage.queue.take_numbered(number).expect("it was just seen");
         self.happens(None, event);
         Ok(())
     }
 
     fn expire_of(&mut self, actor: ActorId) -> Result<(), String> {
-        let session = self.knowledge.sessions().find(|(_, of)| *of == actor);
+        let session = self.stage.knowledge.sessions().find(|(_, of)| *of == actor);
         let (session, _) = session.ok_or("it has no session that lives")?;
-        self.note(Place::Simulation, &What::Fault(&Fault::Expire { client: actor.process }));
-        self.expire_session(session);
-        self.tell_broken();
+        self.stage.note(Place::Simulation, &What::Fault(&Fault::Expire { client: actor.process }));
+        self.servers.expire_session(&mut self.stage, session);
+        self.stage.tell_broken();
         self.settle()
     }
 
     /// The client learns of it at once.
     fn drop_of(&mut self, p: u16, in_flight: u8) -> Result<(), String> {
-        let id = *self.network.of_process(p).first().ok_or("it has no connection")?;
+        let id = *self.servers.conns.network.of_process(p).first().ok_or("it has no connection")?;
         let write = |h: &SimEvent| match h {
             SimEvent::AtServer { conn, number, message: ToServer::Request { request, .. } }
                 if *conn == id && request.is_write() =>
@@ -479,19 +483,19 @@ impl Simulation<'_> {
             }
             _ => None,
         };
-        let mut writes: Vec<u64> = self.queue.events().filter_map(write).collect();
+        let mut writes: Vec<u64> = self.stage.queue.events().filter_map(write).collect();
         writes.sort_unstable();
         let last = match in_flight {
             0 => None,
             n => Some(*writes.get(usize::from(n) - 1).ok_or("not so many writes are on their way")?),
         };
-        let conn = self.network.conn(id).expect("it is open");
+        let conn = self.servers.conns.network.conn(id).expect("it is open");
         conn.to_client.cut(0);
         match last {
             Some(last) => conn.to_server.cut_after(last),
             None => conn.to_server.cut(0),
         }
-        self.drops_now(id);
+        self.servers.conns.drops_now(&mut self.stage, id);
         self.take(|h| matches!(h, SimEvent::ClientSees { conn } if *conn == id), "it is not told")
     }
 
@@ -499,12 +503,12 @@ impl Simulation<'_> {
     fn administrate(&mut self, path: &Text, meddling: Meddling) -> Result<(), String> {
         self.meddle_with(path, meddling);
         self.turn();
-        let p = self.scenario.clients;
+        let p = self.stage.scenario.clients;
         for _ in 0..EVENTS_PER_STEP {
             self.settle()?;
-            let network = &self.network;
+            let network = &self.servers.conns.network;
             let mine = |conn: &ConnId| network.is_open_of(*conn, p);
-            let next = self.queue.take_first(|event| match event {
+            let next = self.stage.queue.take_first(|event| match event {
                 SimEvent::Opening { conn }
                 | SimEvent::ClientSees { conn }
                 | SimEvent::AtServer { conn, .. }
@@ -521,7 +525,7 @@ impl Simulation<'_> {
 
     /// Takes a script to its end, and lets everything heal; or ends the run where it cannot be taken.
     pub fn take_script(&mut self, script: &Script) {
-        self.script.begin(script, self.scenario.clients);
+        self.script.begin(script, self.stage.scenario.clients);
         let followed = self.follow(script);
         self.script.end();
         match followed {
@@ -529,7 +533,7 @@ impl Simulation<'_> {
                 self.heal();
                 self.turn();
             }
-            Err(replay_error) => (self.run.replay_error, self.over) = (Some(replay_error), true),
+            Err(replay_error) => (self.stage.run.replay_error, self.stage.over) = (Some(replay_error), true),
         }
     }
 }

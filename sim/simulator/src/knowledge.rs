@@ -38,6 +38,10 @@ pub struct Knowledge {
     fired: Woken,
     /// What actors hold, by their own account.
     holding: BTreeSet<(ActorId, Text)>,
+    /// Sessions whose clients live and are connected, by their processes.
+    connected: BTreeMap<u16, SessionId>,
+    /// Processes that stand still.
+    paused: BTreeSet<u16>,
 }
 
 /// The changes of one transaction as it is first applied.
@@ -63,8 +67,9 @@ impl Knowledge {
         self.actors.get(&session).copied()
     }
 
-    /// A client knows of its session now: the ground truth that follows.
+    /// A client is connected, and knows of its session now: the ground truth that follows.
     pub fn learned(&mut self, session: SessionId, actor: ActorId) -> Vec<GroundTruth> {
+        self.connected.insert(actor.process, session);
         if !self.known.insert(session) {
             return Vec::new();
         }
@@ -78,6 +83,30 @@ impl Knowledge {
     /// Whether a session's client knows of it.
     pub fn is_known(&self, session: SessionId) -> bool {
         self.known.contains(&session)
+    }
+
+    /// A process's client is connected no more.
+    pub fn disconnected(&mut self, process: u16) {
+        self.connected.remove(&process);
+    }
+
+    /// Whether the client of a session lives and is connected.
+    pub fn is_connected(&self, session: SessionId) -> bool {
+        self.connected.values().any(|connected| *connected == session)
+    }
+
+    /// A process stands still from now on, or goes on.
+    pub fn pauses(&mut self, process: u16, is_paused: bool) {
+        if is_paused {
+            self.paused.insert(process);
+        } else {
+            self.paused.remove(&process);
+        }
+    }
+
+    /// Whether a process stands still.
+    pub fn is_paused(&self, process: u16) -> bool {
+        self.paused.contains(&process)
     }
 
     /// The open sessions and their actors.
@@ -226,6 +255,8 @@ impl Knowledge {
     /// An actor is gone.
     pub fn ended(&mut self, actor: ActorId) {
         self.holding.retain(|(holder, _)| holder.main() != actor.main());
+        self.connected.remove(&actor.process);
+        self.paused.remove(&actor.process);
     }
 
     /// Whether a thread of this life holds anything.

@@ -78,8 +78,11 @@
 // | `recorded` | `Recorded`: choices as a scenario file holds them |
 // | `event` | what happens in a run: the events of the queue |
 // | `simulation` | the loop |
+// | `stage` | what all that act have in common: time, queue, choices, what is known, and who is told |
+// | `swarm` | how a run as a whole is |
 // | `next_event`, `describe` | which event comes next, where an order is given, and events in words |
-// | `queue`, `clock`, `network` | what the loop owns, beside the cluster: small, and ignorant of each other |
+// | `queue`, `clock`, `network` | what is owned beside the cluster: small, and ignorant of each other |
+// | `conns` | what goes over connections between clients and servers, and how they end |
 // | `disk_faults` | disks that rot, fail and fill up, and which violations are expected then |
 // | `machine`, `server_host` | machines, and the servers on them: what comes to them, what they want done, crashes |
 // | `ensemble`, `zab_checks` | what goes from server to server, who leads, and what must hold among them |
@@ -111,6 +114,7 @@ mod cases;
 mod choices;
 mod clients;
 mod clock;
+mod conns;
 pub mod crossing;
 mod deadline;
 mod describe;
@@ -147,6 +151,8 @@ pub mod script;
 mod script_state;
 mod server_host;
 mod simulation;
+mod stage;
+mod swarm;
 mod tasks;
 pub mod timeline;
 mod trace;

@@ -8,7 +8,8 @@ use crate::fault::When;
 use crate::hosted::Client;
 use crate::mailbox::{Ask, Mailbox};
 use crate::process::Process;
-use crate::simulation::{Phase, Simulation};
+use crate::simulation::Simulation;
+use crate::stage::Phase;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -24,7 +25,7 @@ use zk_trials::trial::Role;
 impl Simulation<'_> {
     /// The process that makes the trial's znodes begins.
     pub fn begin_setup(&mut self) {
-        let actor = ActorId { process: self.scenario.clients, life: 0, thread: 0 };
+        let actor = ActorId { process: self.stage.scenario.clients, life: 0, thread: 0 };
         let zk = self.begin_session(actor);
         let paths = self.setup.clone();
         let code = async move {
@@ -46,21 +47,21 @@ impl Simulation<'_> {
 
     /// The trial's znodes are there: everybody else begins.
     fn begin_actors(&mut self) {
-        self.phase = Phase::Faults;
+        self.stage.phase = Phase::Faults;
         if self.script.is_to_come() {
             return;
         }
         // All at once, or within a while.
-        let spread_ms = [1, 50, 500, 3000][self.choices.below(Stream::Swarm, 3, 4) as usize];
-        for process in 0..self.scenario.clients {
-            let after = self.choices.below(Stream::Start, process.into(), spread_ms * MS);
+        let spread_ms = [1, 50, 500, 3000][self.stage.choices.below(Stream::Swarm, 3, 4) as usize];
+        for process in 0..self.stage.scenario.clients {
+            let after = self.stage.choices.below(Stream::Start, process.into(), spread_ms * MS);
             let actor = ActorId { process, life: 0, thread: 0 };
-            self.queue.push(self.now + after, SimEvent::Begin { actor });
+            self.stage.queue.push(self.stage.now + after, SimEvent::Begin { actor });
         }
-        for (index, fault) in self.schedule.faults.iter().enumerate() {
-            self.queue.push(self.now.max(fault.at_ms * MS), SimEvent::Fault(index));
+        for (index, fault) in self.stage.schedule.faults.iter().enumerate() {
+            self.stage.queue.push(self.stage.now.max(fault.at_ms * MS), SimEvent::Fault(index));
         }
-        self.queue.push(self.now.max(self.scenario.faults_ns()), SimEvent::Heal);
+        self.stage.queue.push(self.stage.now.max(self.stage.scenario.faults_ns()), SimEvent::Heal);
     }
 
     /// A life begins, with a new session.
@@ -76,7 +77,8 @@ impl Simulation<'_> {
     /// The code of a life begins.
     pub fn begin_actor(&mut self, process: u16, mailbox: Arc<Mailbox>) {
         let Process { actor, rounds_left: rounds, .. } = self.processes[usize::from(process)];
-        let role = Role { me: actor, clients: self.scenario.clients, rounds, effects: self.script.effects() };
+        let role =
+            Role { me: actor, clients: self.stage.scenario.clients, rounds, effects: self.script.effects() };
         let (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>) = (mailbox.clone(), mailbox);
         let code = self.trial.clone().actor(zk, probe, role);
         self.executor.spawn(actor.process, Box::pin(async move { Some(code.await) }));
@@ -91,7 +93,7 @@ impl Simulation<'_> {
 
     /// A life begins, and has no client yet.
     pub fn begin_process(&mut self, actor: ActorId) -> Arc<Mailbox> {
-        let mailbox = Arc::new(Mailbox::new(actor, self.swarm.guids));
+        let mailbox = Arc::new(Mailbox::new(actor, self.stage.swarm.guids));
         let process = &mut self.processes[usize::from(actor.process)];
         process.actor = actor;
         process.mailbox = mailbox.clone();
@@ -101,7 +103,7 @@ impl Simulation<'_> {
     }
 
     fn connect(&mut self, process: u16, servers: Vec<ServerId>) {
-        let timeout_ms = self.scenario.session_timeout_ms;
+        let timeout_ms = self.stage.scenario.session_timeout_ms;
         let client = ClientSession::new(ClientConfig { servers, timeout_ms });
         self.processes[usize::from(process)].client = Some(Client::Session(Box::new(client)));
         self.client_event(process, ClientEvent::Start);
@@ -110,9 +112,9 @@ impl Simulation<'_> {
     /// A client was told that its session has expired: where it is one that opens another by itself, it soon does. A program
     /// has its own client.
     pub fn is_to_renew(&mut self, actor: ActorId) {
-        if self.trial.renews_session && self.trial.programs().is_none() && !self.follows_a_script() {
-            let after = self.choices.below(Stream::Connect, actor.process.into(), 200 * MS);
-            self.queue.push(self.now + after, SimEvent::Renew { actor });
+        if self.trial.renews_session && self.trial.programs().is_none() && !self.stage.follows_a_script() {
+            let after = self.stage.choices.below(Stream::Connect, actor.process.into(), 200 * MS);
+            self.stage.queue.push(self.stage.now + after, SimEvent::Renew { actor });
         }
     }
 
@@ -128,25 +130,22 @@ impl Simulation<'_> {
         }
     }
 
-    /// What happens next is given, as in a model, and not left to chance.
-    fn follows_a_script(&self) -> bool {
-        self.scenario.script().is_some()
-    }
-
     /// The servers that a process connects to, in the order in which it tries them.
     pub fn servers_of(&mut self, process: u16) -> Vec<ServerId> {
-        if self.scenario.lag() > 0 {
-            return self.scenario.own_observers(process).map(ServerId).collect();
+        if self.stage.scenario.lag() > 0 {
+            return self.stage.scenario.own_observers(process).map(ServerId).collect();
         }
-        let mut servers: Vec<ServerId> = (0..self.scenario.machines()).map(ServerId).collect();
+        let mut servers: Vec<ServerId> = (0..self.stage.scenario.machines()).map(ServerId).collect();
         for last in (1..servers.len()).rev() {
-            let other = self.choices.below(Stream::Servers, process.into(), last as u64 + 1);
+            let other = self.stage.choices.below(Stream::Servers, process.into(), last as u64 + 1);
             servers.swap(last, other as usize);
         }
         // About so many know only one, and can go nowhere else.
-        let (alone, clients) = (self.scenario.one_server_clients.into(), self.scenario.clients.into());
-        if alone > 0 && process < self.scenario.clients {
-            let one = self.choices.below(Stream::Servers, 1 << 16 | u64::from(process), clients) < alone;
+        let (alone, clients) =
+            (self.stage.scenario.one_server_clients.into(), self.stage.scenario.clients.into());
+        if alone > 0 && process < self.stage.scenario.clients {
+            let one =
+                self.stage.choices.below(Stream::Servers, 1 << 16 | u64::from(process), clients) < alone;
             servers.truncate(if one { 1 } else { servers.len() });
         }
         servers
@@ -167,11 +166,11 @@ impl Simulation<'_> {
             } else {
                 self.run_task(task, process);
             }
-            if self.over {
+            if self.stage.over {
                 return;
             }
         }
-        self.invariants.report.tested(Invariant::NoSpin);
+        self.stage.invariants.report.tested(Invariant::NoSpin);
         self.processes.iter_mut().for_each(|process| process.learns_loss = false);
         if let Some(process) = last {
             self.purge_watches(process);
@@ -179,18 +178,18 @@ impl Simulation<'_> {
     }
 
     fn run_task(&mut self, task: TaskId, process: u16) {
-        self.invariants.report.tested(Invariant::NoPanic);
-        let former = self.pulse.acts(Acting::Task(process));
+        self.stage.invariants.report.tested(Invariant::NoPanic);
+        let former = self.stage.pulse.acts(Acting::Task(process));
         let polled = self.executor.poll(task);
-        self.pulse.acts(former);
+        self.stage.pulse.acts(former);
         self.serve(process);
         match polled {
             Poll::Pending | Poll::Ready(Ok(None)) => {}
             Poll::Ready(Ok(Some(end))) => self.finished(process, end),
             Poll::Ready(Err(Caught::Panic(what))) => {
                 let actor = self.processes[usize::from(process)].actor;
-                self.invariants.report.broken(Invariant::NoPanic, format!("{actor} panicked: {what}"));
-                self.tell_broken();
+                self.stage.invariants.report.broken(Invariant::NoPanic, format!("{actor} panicked: {what}"));
+                self.stage.tell_broken();
                 self.crash_process(process);
             }
             Poll::Ready(Err(Caught::Spin)) => self.spun(process),
@@ -199,8 +198,8 @@ impl Simulation<'_> {
 
     fn spun(&mut self, process: u16) {
         let actor = self.processes[usize::from(process)].actor;
-        self.invariants.report.broken(Invariant::NoSpin, format!("{actor} does not end its turn"));
-        self.tell_broken();
+        self.stage.invariants.report.broken(Invariant::NoSpin, format!("{actor} does not end its turn"));
+        self.stage.tell_broken();
         self.crash_process(process);
     }
 
@@ -231,13 +230,13 @@ impl Simulation<'_> {
                 self.wake_after(actor, after, true, completer);
             }
             Ask::Point { completer } => {
-                let [_, most] = self.swarm.latency_ns;
-                let after = self.choices.below(Stream::Point, process.into(), most.max(1));
+                let [_, most] = self.stage.swarm.latency_ns;
+                let after = self.stage.choices.below(Stream::Point, process.into(), most.max(1));
                 self.wake_after(actor, after, false, completer);
             }
             Ask::Work { completer } => {
                 let after = self.work(process);
-                if self.knowledge.is_holding(actor) {
+                if self.stage.knowledge.is_holding(actor) {
                     // Before work that is over at once.
                     self.aimed_at(actor, When::NextWork);
                 }
@@ -264,39 +263,39 @@ impl Simulation<'_> {
     }
 
     fn wake_after(&mut self, actor: ActorId, after_ns: u64, sleeps: bool, completer: Completer<()>) {
-        let at_ns = self.now.saturating_add(after_ns);
-        self.queue.push(at_ns, SimEvent::Wake { actor, after_ns, sleeps, completer });
+        let at_ns = self.stage.now.saturating_add(after_ns);
+        self.stage.queue.push(at_ns, SimEvent::Wake { actor, after_ns, sleeps, completer });
     }
 
     /// How long a piece of work takes: mostly short, at times longer than a session lives in silence.
     fn work(&mut self, process: u16) -> u64 {
-        let [least, most] = self.swarm.work_ns;
-        let x = self.choices.below(Stream::Work, process.into(), 1 << 16);
+        let [least, most] = self.stage.swarm.work_ns;
+        let x = self.stage.choices.below(Stream::Work, process.into(), 1 << 16);
         // Some is over at once, so that a release meets those who are just about to look.
-        if self.choices.below(Stream::Work, process.into(), 4) < self.swarm.quick_work {
+        if self.stage.choices.below(Stream::Work, process.into(), 4) < self.stage.swarm.quick_work {
             return least;
         }
-        let spread = if self.phase == Phase::Healed { (most - least) / 4 } else { most - least };
-        least + share(spread, x, self.swarm.work_power)
+        let spread = if self.stage.phase == Phase::Healed { (most - least) / 4 } else { most - least };
+        least + share(spread, x, self.stage.swarm.work_power)
     }
 
     /// A write to the outside resource sets out. Mostly it arrives soon, at times after the session is dead.
     fn write(&mut self, actor: ActorId, resource: Resource, token: Option<Zxid>, completer: Completer<bool>) {
         let after = self.travel(actor.process);
-        if after > self.granted_timeout_ns() {
-            self.once("write travelled for longer than a session timeout");
+        if after > self.stage.granted_timeout_ns() {
+            self.stage.once("write travelled for longer than a session timeout");
         }
         let event = SimEvent::WriteArrives { actor, resource, token, completer };
-        self.queue.push(self.now + after, event);
+        self.stage.queue.push(self.stage.now + after, event);
     }
 
     fn travel(&mut self, process: u16) -> u64 {
-        let long = self.choices.below(Stream::Write, process.into(), 64) < self.swarm.long_writes;
-        let x = self.choices.below(Stream::Write, process.into(), 1 << 16);
-        if long && self.phase == Phase::Faults {
-            return share(2 * self.granted_timeout_ns(), x, 1);
+        let long = self.stage.choices.below(Stream::Write, process.into(), 64) < self.stage.swarm.long_writes;
+        let x = self.stage.choices.below(Stream::Write, process.into(), 1 << 16);
+        if long && self.stage.phase == Phase::Faults {
+            return share(2 * self.stage.granted_timeout_ns(), x, 1);
         }
-        share(self.swarm.latency_ns[1], x, self.swarm.latency_power)
+        share(self.stage.swarm.latency_ns[1], x, self.stage.swarm.latency_power)
     }
 
     /// A write reaches the resource, whether or not its writer still lives.
@@ -310,14 +309,18 @@ impl Simulation<'_> {
         let accepted = self.outside.write(resource, token);
         let process = &self.processes[usize::from(actor.process)];
         if !process.is(actor) {
-            self.once("write arrived after its writer's death");
-        } else if process.client.as_ref().is_some_and(|client| !self.knowledge.is_open(client.session())) {
-            self.once("write arrived after its writer's session had ended");
+            self.stage.once("write arrived after its writer's death");
+        } else if process
+            .client
+            .as_ref()
+            .is_some_and(|client| !self.stage.knowledge.is_open(client.session()))
+        {
+            self.stage.once("write arrived after its writer's session had ended");
         }
-        self.establish(GroundTruth::Wrote { resource, actor, token, accepted });
-        let x = self.choices.below(Stream::Write, actor.process.into(), 1 << 16);
-        let after = share(self.swarm.latency_ns[1], x, self.swarm.latency_power);
-        self.queue.push(self.now + after, SimEvent::WriteAnswered { actor, accepted, completer });
+        self.stage.establish(GroundTruth::Wrote { resource, actor, token, accepted });
+        let x = self.stage.choices.below(Stream::Write, actor.process.into(), 1 << 16);
+        let after = share(self.stage.swarm.latency_ns[1], x, self.stage.swarm.latency_power);
+        self.stage.queue.push(self.stage.now + after, SimEvent::WriteAnswered { actor, accepted, completer });
     }
 
     fn observed(&mut self, actor: ActorId, what: Observation) {
@@ -327,28 +330,28 @@ impl Simulation<'_> {
             | Observation::Enters { lock: what }
             | Observation::Begins { about: what, .. } => {
                 // Once for each grant, though most are told twice.
-                if !self.knowledge.is_holding(actor) {
+                if !self.stage.knowledge.is_holding(actor) {
                     self.aimed_at(actor.main(), When::NextGrant);
                 }
-                self.knowledge.holds(actor, what.clone());
+                self.stage.knowledge.holds(actor, what.clone());
             }
             Observation::Leaves { lock: what } | Observation::Ends { about: what, .. } => {
-                self.knowledge.left(actor, what);
+                self.stage.knowledge.left(actor, what);
                 // Each thread goes through all the rounds.
                 if actor.thread == 0 {
                     let process = &mut self.processes[usize::from(actor.process)];
                     process.rounds_left = process.rounds_left.saturating_sub(1);
                 }
             }
-            Observation::Released { lock } => self.knowledge.left(actor, lock),
+            Observation::Released { lock } => self.stage.knowledge.left(actor, lock),
             Observation::Attempts { .. } | Observation::GivesUp { .. } | Observation::Notes { .. } => {}
         }
-        self.says(actor, what);
+        self.stage.says(actor, what);
     }
 
     /// The main task of a life has ended.
     pub fn finished(&mut self, process: u16, end: End) {
-        if self.phase == Phase::Setup {
+        if self.stage.phase == Phase::Setup {
             self.begin_actors();
             self.processes[usize::from(process)].finished = Some(end);
             return;
@@ -356,12 +359,12 @@ impl Simulation<'_> {
         let p = &mut self.processes[usize::from(process)];
         p.finished = Some(end);
         let actor = p.actor;
-        self.establish(GroundTruth::Finished { actor, end });
+        self.stage.establish(GroundTruth::Finished { actor, end });
         match end {
             End::Done | End::Failed => {}
             End::SessionLost => {
                 self.end_life(process);
-                let after = self.choices.below(Stream::Point, process.into(), 200 * MS);
+                let after = self.stage.choices.below(Stream::Point, process.into(), 200 * MS);
                 self.come_back(process, after);
             }
         }
@@ -371,23 +374,23 @@ impl Simulation<'_> {
     pub fn crash_process(&mut self, process: u16) {
         let actor = self.processes[usize::from(process)].actor;
         self.end_life(process);
-        self.establish(GroundTruth::Crashed { actor });
+        self.stage.establish(GroundTruth::Crashed { actor });
     }
 
     /// Tasks, session and connections of a life are gone.
     fn end_life(&mut self, process: u16) {
-        for conn in self.network.of_process(process) {
-            self.close_by_client(conn);
+        for conn in self.servers.conns.network.of_process(process) {
+            self.servers.conns.close_by_client(&mut self.stage, conn);
         }
         let actor = self.processes[usize::from(process)].actor;
-        self.knowledge.ended(actor);
+        self.stage.knowledge.ended(actor);
         self.processes[usize::from(process)].end_life();
         self.executor.kill(process);
     }
 
     /// The run is over: all tasks end here, and nobody serves what they still ask for.
     pub fn end(&mut self) {
-        for process in 0..=self.scenario.clients {
+        for process in 0..=self.stage.scenario.clients {
             self.processes[usize::from(process)].end_life();
             self.executor.kill(process);
         }
@@ -399,9 +402,9 @@ impl Simulation<'_> {
         let Some(life) = p.actor.life.checked_add(1) else { return };
         // Whoever follows a script begins again when the script says so.
         let actor = ActorId { life, ..p.actor };
-        if p.rounds_left > 0 && !self.follows_a_script() {
+        if p.rounds_left > 0 && !self.stage.follows_a_script() {
             self.processes[usize::from(process)].comes_back = true;
-            self.queue.push(self.now + after_ns, SimEvent::Begin { actor });
+            self.stage.queue.push(self.stage.now + after_ns, SimEvent::Begin { actor });
         }
     }
 

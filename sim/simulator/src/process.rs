@@ -51,9 +51,6 @@ pub struct Process {
     pub learns_loss: bool,
     /// What waits for the process to do something.
     pub armed: Vec<(When, Armed)>,
-    /// Messages take so many times as long, until then.
-    pub slow_factor: u32,
-    pub slow_until_ns: u64,
 }
 
 impl Process {
@@ -82,8 +79,6 @@ impl Process {
             standing: BTreeSet::new(),
             learns_loss: false,
             armed: Vec::new(),
-            slow_factor: 1,
-            slow_until_ns: 0,
         }
     }
 

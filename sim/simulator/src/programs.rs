@@ -23,18 +23,18 @@ impl Simulation<'_> {
         let entity = u64::from(actor.process) << 8 | u64::from(actor.life);
         let life = Life {
             me: actor,
-            clients: self.scenario.clients,
+            clients: self.stage.scenario.clients,
             rounds: self.processes[process].rounds_left,
-            seed: self.choices.below(Stream::Program, entity, u64::MAX),
+            seed: self.stage.choices.below(Stream::Program, entity, u64::MAX),
             servers: self.servers_of(actor.process).into_iter().map(|server| server.0).collect(),
-            timeout_ms: self.scenario.session_timeout_ms,
-            stands_still: self.swarm.stand_still as u8,
-            stands_still_ns: self.swarm.latency_ns[1].max(1),
+            timeout_ms: self.stage.scenario.session_timeout_ms,
+            stands_still: self.stage.swarm.stand_still as u8,
+            stands_still_ns: self.stage.swarm.latency_ns[1].max(1),
         };
         let now = self.program_now(actor.process);
-        let former = self.pulse.acts(Acting::Task(actor.process));
+        let former = self.stage.pulse.acts(Acting::Task(actor.process));
         let begun = programs.begin(&life, now);
-        self.pulse.acts(former);
+        self.stage.pulse.acts(former);
         let (program, step) = begun.unwrap_or_else(|what| self.foul(actor.process, &what));
         self.processes[process].client = Some(Client::Program(Hosted::new(program)));
         self.program_stepped(actor.process, step);
@@ -78,12 +78,12 @@ impl Simulation<'_> {
 
     fn program_now(&self, process: u16) -> Now {
         let clock = &self.processes[usize::from(process)].clock;
-        Now { steady_ns: clock.steady_ns(self.now), wall_ns: clock.wall_ns(self.now) }
+        Now { steady_ns: clock.steady_ns(self.stage.now), wall_ns: clock.wall_ns(self.stage.now) }
     }
 
     /// The run ends: what a program does that does not keep to the protocol says nothing of what it is to do.
     fn foul(&self, process: u16, what: &str) -> ! {
-        let (actor, ms) = (self.processes[usize::from(process)].actor, self.now / 1_000_000);
+        let (actor, ms) = (self.processes[usize::from(process)].actor, self.stage.now / 1_000_000);
         let name = self.trial.about.name;
         let name = if what.starts_with(name) { String::new() } else { format!("{name}: ") };
         let what = format!("{actor}, at {}.{:03} s: {name}{what}", ms / 1000, ms % 1000);
@@ -92,17 +92,17 @@ impl Simulation<'_> {
 
     fn step_program(&mut self, process: u16, inputs: Vec<Input>) {
         let now = self.program_now(process);
-        let former = self.pulse.acts(Acting::Task(process));
+        let former = self.stage.pulse.acts(Acting::Task(process));
         let Some(hosted) = self.hosted(process) else { return };
         let stepped = hosted.step(now, &inputs);
-        self.pulse.acts(former);
+        self.stage.pulse.acts(former);
         let step = stepped.unwrap_or_else(|what| self.foul(process, &what));
         self.program_stepped(process, step);
     }
 
     fn program_stepped(&mut self, process: u16, step: ProgramStep) {
         let actor = self.processes[usize::from(process)].actor;
-        self.note(Place::Client(actor), &What::Stepped(&step));
+        self.stage.note(Place::Client(actor), &What::Stepped(&step));
         if step.outputs.len() > ASKS_PER_TURN as usize {
             let many = step.outputs.len();
             self.foul(
@@ -125,8 +125,8 @@ impl Simulation<'_> {
         if let Some(timer_ns) = step.timer_ns {
             let after = p.clock.real_ns(timer_ns.saturating_sub(now.steady_ns));
             let timer = ClientTimer::Liveness;
-            let at = self.now.saturating_add(after);
-            self.queue.push(at, SimEvent::ClientTimer { actor, timer, generation });
+            let at = self.stage.now.saturating_add(after);
+            self.stage.queue.push(at, SimEvent::ClientTimer { actor, timer, generation });
         }
         self.program_may_go_on(process);
     }
@@ -138,13 +138,13 @@ impl Simulation<'_> {
             Output::Send { socket, bytes } => self.program_sends(process, socket, &bytes),
             Output::Close(socket) => {
                 let Some((id, phase)) = hosted.closes(socket) else { return };
-                self.close_by_client(id);
+                self.servers.conns.close_by_client(&mut self.stage, id);
                 self.program_disconnects(process, phase);
             }
             Output::Observed { thread, what } => self.serve_one(process, Ask::Observe { thread, what }),
             Output::Prints(line) => {
                 let actor = self.processes[usize::from(process)].actor;
-                self.note(Place::Client(actor), &What::Prints { line: &line });
+                self.stage.note(Place::Client(actor), &What::Prints { line: &line });
             }
             Output::Work { ask } => {
                 let (completer, mut done) = Pending::slot();
@@ -165,7 +165,7 @@ impl Simulation<'_> {
     }
 
     fn program_connects(&mut self, process: u16, socket: Socket, server: Option<u8>) {
-        let machines = self.scenario.machines();
+        let machines = self.stage.scenario.machines();
         let Some(hosted) = self.hosted(process) else { return };
         if hosted.conn_of(socket).is_some() {
             self.foul(process, &format!("it opens connection {socket}, which is open"));

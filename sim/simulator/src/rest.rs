@@ -2,13 +2,14 @@
 
 use crate::clock::MS;
 use crate::event::SimEvent;
-use crate::simulation::{Phase, Simulation};
+use crate::simulation::Simulation;
+use crate::stage::Phase;
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{KeeperState, SessionId};
 use zk_invariants::Invariant;
 use zk_proto::server::Server;
-use zk_proto::txn::{NodeKind, Txn, TxnBody};
+use zk_proto::txn::NodeKind;
 use zk_trials::event::ActorId;
 use zk_trials::promise::Rest;
 
@@ -20,27 +21,22 @@ impl Simulation<'_> {
     /// Ends the faults as soon as all actors are done: nobody is left to suffer from them.
     pub fn is_at_rest(&mut self) -> bool {
         if !self.processes.iter().all(|p| p.is_done()) {
-            self.deadline.goes_on();
+            self.stage.deadline.goes_on();
             return false;
         }
         // A server that does not serve is given all the time there is.
-        if !self.cluster.hosts.iter().all(|host| host.is_serving || host.own.stays_out) {
+        if !self.servers.ensemble.cluster.hosts.iter().all(|host| host.is_serving || host.own.stays_out) {
             return false;
         }
-        let since = self.deadline.done_since(self.now);
-        let timeout = self.granted_timeout_ns();
+        let since = self.stage.deadline.done_since(self.stage.now);
+        let timeout = self.stage.granted_timeout_ns();
         // What was sent last is done by now, and a dead session had time to expire by ticks.
-        self.now >= since + timeout && (self.only_the_living() || self.now >= since + 6 * timeout)
+        self.stage.now >= since + timeout && (self.only_the_living() || self.stage.now >= since + 6 * timeout)
     }
 
     /// Whether all actors are done while faults go on.
     pub fn may_heal_early(&self) -> bool {
-        self.phase == Phase::Faults && self.processes.iter().all(|p| p.is_done())
-    }
-
-    /// The session timeout that servers grant.
-    pub fn granted_timeout_ns(&self) -> u64 {
-        u64::from(self.scenario.granted_timeout_ms()) * MS
+        self.stage.phase == Phase::Faults && self.processes.iter().all(|p| p.is_done())
     }
 
     /// Whether every open session is that of a process that lives and has not done with it: one that was closed in vain, as
@@ -48,7 +44,7 @@ impl Simulation<'_> {
     fn only_the_living(&self) -> bool {
         let state = |actor: ActorId| self.processes[usize::from(actor.process)].state();
         let is_final = |actor| state(actor).is_some_and(KeeperState::is_final);
-        let mut sessions = self.knowledge.sessions();
+        let mut sessions = self.stage.knowledge.sessions();
         sessions.all(|(session, actor)| self.is_present_session(session, actor) && !is_final(actor))
     }
 
@@ -57,36 +53,23 @@ impl Simulation<'_> {
         process.is(actor) && process.client.as_ref().is_some_and(|client| client.session() == session)
     }
 
-    /// Without faults, no session expires whose client lives and is connected: whatever servers tell each other.
-    pub fn expires_calmly(&mut self, txn: &Txn) {
-        let is_calm =
-            self.schedule.faults.is_empty() && self.scenario.run.is_none() && self.options.order.is_none();
-        let is_calm = is_calm && self.options.crash_at.is_none();
-        // So fast that pings come in time, and that what learners have heard is told.
-        let is_fast = self.swarm.latency_ns[1] * 10 < self.granted_timeout_ns();
-        if !is_calm || !is_fast || !matches!(txn.body, TxnBody::CloseSession { expired: true, .. }) {
-            return;
-        }
-        let state = |actor: ActorId| self.processes[usize::from(actor.process)].state();
-        let is_up = |actor| state(actor) == Some(KeeperState::SyncConnected);
-        let actor = self.knowledge.actor(txn.session);
-        let lives = actor.is_some_and(|actor| self.is_present_session(txn.session, actor) && is_up(actor));
-        self.invariants.report.check(Invariant::NoEarlyExpiry, !lives, || {
-            format!("{} expired without any fault, and its client is connected", txn.session)
-        });
-    }
-
     /// A client that lives, and that servers hear, was answered within four timeouts and some seconds.
     fn judge_answers(&mut self) {
-        let most_ns = (4 * self.granted_timeout_ns() + ANSWER_MS * MS).min(self.scenario.heal_ns() / 2);
-        for process in &self.processes[..usize::from(self.scenario.clients)] {
+        let most_ns =
+            (4 * self.stage.granted_timeout_ns() + ANSWER_MS * MS).min(self.stage.scenario.heal_ns() / 2);
+        for process in &self.processes[..usize::from(self.stage.scenario.clients)] {
             let Some(client) = process.client.as_ref().filter(|client| client.is_owed_answers()) else {
                 continue;
             };
             let (actor, session) = (process.actor, client.session());
-            let since_ns = self.owed.get(&session).map(|since_ns| (*since_ns).max(self.deadline.healed_ns()));
-            let waits_ns = since_ns.map_or(0, |since_ns| self.now.saturating_sub(since_ns));
-            self.invariants.report.check(Invariant::AnswersInTime, waits_ns <= most_ns, || {
+            let since_ns = self
+                .servers
+                .conns
+                .owed
+                .get(&session)
+                .map(|since_ns| (*since_ns).max(self.stage.deadline.healed_ns()));
+            let waits_ns = since_ns.map_or(0, |since_ns| self.stage.now.saturating_sub(since_ns));
+            self.stage.invariants.report.check(Invariant::AnswersInTime, waits_ns <= most_ns, || {
                 let seconds = waits_ns / MS / 1000;
                 format!("{actor} of {session} has asked and got no answer for {seconds} s, without any fault")
             });
@@ -95,21 +78,21 @@ impl Simulation<'_> {
 
     /// Whether nothing more happens in the time that the run may take.
     pub fn time_is_up(&mut self) -> bool {
-        let deadline_ns = self.deadline.put_off();
-        let next_at = self.queue.next_at();
+        let deadline_ns = self.stage.deadline.put_off();
+        let next_at = self.stage.queue.next_at();
         if next_at.is_some_and(|at| at > deadline_ns) {
             self.wait_for_sleepers();
         }
-        next_at.is_some_and(|at| at > self.deadline.at_ns())
+        next_at.is_some_and(|at| at > self.stage.deadline.at_ns())
     }
 
     /// Who still sleeps, and has for a good part of the time after healing, is no waiter that is stuck: the run goes on until
     /// it wakes, for ten times as long as it may at most.
     fn wait_for_sleepers(&mut self) {
-        let last_ns = self.scenario.faults_ns() + 10 * self.scenario.heal_ns();
-        let wakes_ns = self.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
+        let last_ns = self.stage.scenario.faults_ns() + 10 * self.stage.scenario.heal_ns();
+        let wakes_ns = self.stage.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
         if let Some(wakes_ns) = wakes_ns.map(|(_, at_ns, _)| at_ns).max().filter(|at_ns| *at_ns <= last_ns) {
-            self.deadline.wait_for(wakes_ns);
+            self.stage.deadline.wait_for(wakes_ns);
         }
     }
 
@@ -117,29 +100,30 @@ impl Simulation<'_> {
         let SimEvent::Wake { actor, after_ns, sleeps: true, completer } = event else { return false };
         let process = &self.processes[usize::from(actor.process)];
         let lives = process.is(*actor) && process.finished.is_none();
-        lives && !completer.is_abandoned() && *after_ns >= self.scenario.heal_ns() / 4
+        lives && !completer.is_abandoned() && *after_ns >= self.stage.scenario.heal_ns() / 4
     }
 
     /// Judges what is left.
     pub fn judge_rest(&mut self) {
-        if self.queue.events().any(|it| self.sleeps_long(it)) {
-            return self.once("somebody slept on when the run was over: it needs more heal-seconds");
+        if self.stage.queue.events().any(|it| self.sleeps_long(it)) {
+            return self.stage.once("somebody slept on when the run was over: it needs more heal-seconds");
         }
         let mut rest = Rest::default();
-        for process in &self.processes[..usize::from(self.scenario.clients)] {
+        for process in &self.processes[..usize::from(self.stage.scenario.clients)] {
             let Some(client) = &process.client else { continue };
-            let goes_on = self.knowledge.is_open(client.session()) || client.renews();
+            let goes_on = self.stage.knowledge.is_open(client.session()) || client.renews();
             if process.finished.is_none() && goes_on {
                 rest.unfinished.push(process.actor);
             }
         }
         // The process that made the trial's znodes is no actor.
-        let clients = self.scenario.clients;
+        let clients = self.stage.scenario.clients;
         let known = |(session, actor): &(SessionId, ActorId)| {
-            actor.process < clients && self.knowledge.is_known(*session)
+            actor.process < clients && self.stage.knowledge.is_known(*session)
         };
-        rest.sessions = self.knowledge.sessions().filter(known).collect();
-        let leads = self.leader().and_then(|leader| self.cluster.server(leader));
+        rest.sessions = self.stage.knowledge.sessions().filter(known).collect();
+        let leads =
+            self.servers.ensemble.leader().and_then(|leader| self.servers.ensemble.cluster.server(leader));
         if let Some(server) = leads {
             for (path, node) in server.tree().nodes() {
                 if self.is_below_setup(path) {
@@ -150,46 +134,55 @@ impl Simulation<'_> {
                     rest.nodes.push((path.clone(), owner));
                 }
             }
-            self.trace.add(self.now, Place::Simulation, &What::End { tree: server.tree() });
+            self.stage.trace.add(self.stage.now, Place::Simulation, &What::End { tree: server.tree() });
         }
-        let committed = self.knowledge.committed;
-        for (id, host) in (0..).zip(&self.cluster.hosts) {
+        let committed = self.stage.knowledge.committed;
+        for (id, host) in (0..).zip(&self.servers.ensemble.cluster.hosts) {
             // One that is a little behind has what ended last.
             let is_there = |server: &&Server| server.is_serving() && server.tree().last_zxid() >= committed;
             if let Some(server) = host.server.as_ref().filter(is_there) {
-                let knowledge = &self.knowledge;
-                watch!(self.invariants, at_rest(id, server.tree(), |session| knowledge.is_open(session)));
+                let knowledge = &self.stage.knowledge;
+                watch!(
+                    self.stage,
+                    invariants.at_rest(id, server.tree(), |session| knowledge.is_open(session))
+                );
             }
         }
         self.judge_health();
         if !rest.unfinished.is_empty() {
-            self.once("somebody was stuck");
+            self.stage.once("somebody was stuck");
         }
-        self.tell_broken();
-        watch!(self.judge, at_rest(self.now, &rest));
+        self.stage.tell_broken();
+        watch!(self.stage, judge.at_rest(self.stage.now, &rest));
     }
 
     /// Faults are over: every server serves, every client is answered, and all show the same.
     fn judge_health(&mut self) {
-        self.check_ensemble();
-        if self.phase != Phase::Healed {
+        self.servers.ensemble.check_ensemble(&mut self.stage);
+        if self.stage.phase != Phase::Healed {
             return;
         }
         self.judge_answers();
         let sick: Vec<u8> = (0..)
-            .zip(&self.cluster.hosts)
+            .zip(&self.servers.ensemble.cluster.hosts)
             .filter(|(_, h)| !h.is_serving && !h.own.stays_out)
             .map(|(id, _)| id)
             .collect();
-        self.invariants.report.check(Invariant::EveryServerServes, sick.is_empty(), || {
+        self.stage.invariants.report.check(Invariant::EveryServerServes, sick.is_empty(), || {
             format!("servers {sick:?} did not serve when faults were long over")
         });
-        let trees =
-            self.cluster.hosts.iter().filter_map(|host| host.server.as_ref()).map(|server| server.tree());
+        let trees = self
+            .servers
+            .ensemble
+            .cluster
+            .hosts
+            .iter()
+            .filter_map(|host| host.server.as_ref())
+            .map(|server| server.tree());
         let behind = trees.clone().map(|tree| tree.last_zxid()).min();
         let newest = trees.map(|tree| tree.last_zxid()).max();
         if behind != newest {
-            self.once("a server was behind at the end");
+            self.stage.once("a server was behind at the end");
         }
     }
 }

@@ -86,17 +86,18 @@ fn endless(seed: u64, acting: Acting) -> Run {
 fn outcome(mut simulation: Simulation<'_>) -> Run {
     simulation.run();
     simulation.end();
-    let (herd, granted) = std::mem::take(&mut simulation.waiting).finish();
-    let (digest, trace, timeline, crossings) = simulation.trace.finish();
-    let (mut tested, violations) = simulation.judge.finish();
-    tested.extend(simulation.invariants.report.by_name());
-    if simulation.scenario.machines() > 1 {
-        tested.extend(invariants::ALL.map(|(name, _)| (name, simulation.zab.checks())));
+    let mut stage = simulation.stage;
+    let (herd, granted) = stage.waiting.finish();
+    let (digest, trace, timeline, crossings) = stage.trace.finish();
+    let (mut tested, violations) = stage.judge.finish();
+    tested.extend(stage.invariants.report.by_name());
+    if stage.scenario.machines() > 1 {
+        tested.extend(invariants::ALL.map(|(name, _)| (name, stage.zab.checks())));
     }
-    simulation.run.sometimes.extend(std::mem::take(&mut simulation.invariants.report.cases));
+    stage.run.sometimes.extend(std::mem::take(&mut stage.invariants.report.cases));
     Run {
         digest,
-        virtual_ns: simulation.now,
+        virtual_ns: stage.now,
         ordered: simulation.orders.finish(),
         tested,
         violations,
@@ -105,9 +106,9 @@ fn outcome(mut simulation: Simulation<'_>) -> Run {
         crossings,
         herd,
         granted,
-        visible: simulation.visible.finish(),
-        choices: simulation.choices.into_record(),
-        ..simulation.run
+        visible: stage.visible.finish(),
+        choices: stage.choices.into_record(),
+        ..stage.run
     }
 }
 

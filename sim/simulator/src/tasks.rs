@@ -8,7 +8,8 @@ use crate::choices::Stream;
 use crate::event::SimEvent;
 use crate::executor::TaskId;
 use crate::process::Process;
-use crate::simulation::{Phase, Simulation};
+use crate::simulation::Simulation;
+use crate::stage::Phase;
 use zk_api::Response;
 use zk_proto::message::ToClient;
 
@@ -16,20 +17,23 @@ impl Simulation<'_> {
     /// The task that runs next in this turn, and its process.
     pub fn next_task(&mut self) -> Option<(TaskId, u16)> {
         if let Some(tasks) = &mut self.script.tasks {
-            return tasks.next(&mut self.executor, self.scenario.clients);
+            return tasks.next(&mut self.executor, self.stage.scenario.clients);
         }
         loop {
-            let (task, process) = self.executor.pick(&mut self.choices)?;
+            let (task, process) = self.executor.pick(&mut self.stage.choices)?;
             if !self.stands_still(process) {
                 return Some((task, process));
             }
-            self.once("a ready task stood still");
-            let for_ns =
-                self.choices.below(Stream::StandStill, process.into(), self.swarm.latency_ns[1].max(1));
+            self.stage.once("a ready task stood still");
+            let for_ns = self.stage.choices.below(
+                Stream::StandStill,
+                process.into(),
+                self.stage.swarm.latency_ns[1].max(1),
+            );
             let Process { actor, standing, .. } = &mut self.processes[usize::from(process)];
             standing.insert(task);
             let actor = *actor;
-            self.queue.push(self.now + for_ns, SimEvent::TaskGoesOn { actor, task });
+            self.stage.queue.push(self.stage.now + for_ns, SimEvent::TaskGoesOn { actor, task });
         }
     }
 
@@ -51,9 +55,9 @@ impl Simulation<'_> {
             return;
         }
         standing.into_iter().for_each(|task| self.executor.goes_on(task));
-        let often = std::mem::take(&mut self.swarm.stand_still);
+        let often = std::mem::take(&mut self.stage.swarm.stand_still);
         self.turn();
-        self.swarm.stand_still = often;
+        self.stage.swarm.stand_still = often;
     }
 
     /// A task goes on, unless it did so before.
@@ -65,10 +69,10 @@ impl Simulation<'_> {
     }
 
     fn stands_still(&mut self, process: u16) -> bool {
-        self.swarm.stand_still > 0
-            && self.phase != Phase::Setup
-            && process < self.scenario.clients
-            && self.choices.below(Stream::StandStill, process.into(), 64) < self.swarm.stand_still
+        self.stage.swarm.stand_still > 0
+            && self.stage.phase != Phase::Setup
+            && process < self.stage.scenario.clients
+            && self.stage.choices.below(Stream::StandStill, process.into(), 64) < self.stage.swarm.stand_still
             && !self.processes[usize::from(process)].learns_loss
     }
 
@@ -80,7 +84,7 @@ impl Simulation<'_> {
             tasks.due(*task);
         }
         self.turn();
-        self.tell_broken();
+        self.stage.tell_broken();
         Ok(())
     }
 

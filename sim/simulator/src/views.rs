@@ -45,23 +45,25 @@ impl Simulation<'_> {
             _ => None,
         };
         let holds = self.script.views.as_ref().is_some_and(Views::holds);
-        self.queue.events().filter_map(oldest).min() == Some(number)
+        self.stage.queue.events().filter_map(oldest).min() == Some(number)
             && !(holds && matches!(message, ToPeer::Zab(Packet::Inform(_))))
     }
 
     /// The observer that a client is connected to.
     fn observer_of(&self, p: u16) -> Option<u8> {
-        let conn = *self.network.of_process(p).last()?;
-        self.network.ends(conn).map(|(_, server)| server)
+        let conn = *self.servers.conns.network.of_process(p).last()?;
+        self.servers.conns.network.ends(conn).map(|(_, server)| server)
     }
 
     /// Whether a transaction is none in a model: one that opens a session, or ends that of the administrator.
     fn is_unseen(&self, txn: &Txn) -> bool {
         match txn.body {
             TxnBody::CreateSession { .. } => true,
-            TxnBody::CloseSession { .. } => {
-                self.knowledge.actor(txn.session).is_none_or(|a| a.process >= self.scenario.clients)
-            }
+            TxnBody::CloseSession { .. } => self
+                .stage
+                .knowledge
+                .actor(txn.session)
+                .is_none_or(|a| a.process >= self.stage.scenario.clients),
             _ => false,
         }
     }
@@ -69,7 +71,7 @@ impl Simulation<'_> {
     fn informs<'h>(&self, event: &'h SimEvent, server: u8) -> Option<&'h Txn> {
         match event {
             SimEvent::AtPeer { link, end, message: ToPeer::Zab(Packet::Inform(txn)), .. }
-                if self.cluster.links.reader(*link, *end) == Some(ServerId(server)) =>
+                if self.servers.ensemble.cluster.links.reader(*link, *end) == Some(ServerId(server)) =>
             {
                 Some(txn)
             }
@@ -79,7 +81,7 @@ impl Simulation<'_> {
 
     /// How many transactions an observer has to catch up with.
     fn behind(&self, server: u8) -> usize {
-        let on_their_way = self.queue.events().filter_map(|h| self.informs(h, server));
+        let on_their_way = self.stage.queue.events().filter_map(|h| self.informs(h, server));
         let unwritten = self.script.views.as_ref().map_or(0, Views::unwritten);
         on_their_way.filter(|txn| !self.is_unseen(txn)).count() + unwritten
     }
@@ -93,8 +95,8 @@ impl Simulation<'_> {
     /// An observer takes the next transaction. False if there is none.
     fn goes_on(&mut self, server: u8) -> Result<bool, String> {
         loop {
-            let next = self.queue.first(|h| self.informs(h, server).is_some());
-            let Some((_, event)) = next.and_then(|number| self.queue.take_numbered(number)) else {
+            let next = self.stage.queue.first(|h| self.informs(h, server).is_some());
+            let Some((_, event)) = next.and_then(|number| self.stage.queue.take_numbered(number)) else {
                 if self.views().unwritten() == 0 {
                     return Ok(false);
                 }
@@ -123,7 +125,7 @@ impl Simulation<'_> {
 
     /// Nobody lags more than is allowed.
     pub fn hasten(&mut self) -> Result<(), String> {
-        for p in 0..self.scenario.clients {
+        for p in 0..self.stage.scenario.clients {
             let Some(server) = self.observer_of(p) else { continue };
             while self.behind(server) > self.views().lag() && self.goes_on(server)? {}
         }
@@ -131,26 +133,26 @@ impl Simulation<'_> {
     }
 
     fn answers_on_their_way(&self, p: u16) -> usize {
-        let conns = self.network.of_process(p);
+        let conns = self.servers.conns.network.of_process(p);
         let is = |h: &&SimEvent| {
             matches!(
                 h,
                 SimEvent::AtClient { conn, message: ToClient::Reply { .. }, .. } if conns.contains(conn)
             )
         };
-        self.queue.events().filter(is).count()
+        self.stage.queue.events().filter(is).count()
     }
 
     /// Whether the next request of a client is a write of which it will not hear, as its connection is lost before.
     pub fn is_never_answered(&self, p: u16, rest: &[WrittenStep]) -> bool {
-        let conns = self.network.of_process(p);
+        let conns = self.servers.conns.network.of_process(p);
         let to_it = |h: &&SimEvent| match h {
             SimEvent::AtClient { conn, message, .. } => {
                 conns.contains(conn) && matches!(message, ToClient::Reply { .. } | ToClient::Event { .. })
             }
             _ => false,
         };
-        let before = self.queue.events().filter(to_it).count();
+        let before = self.stage.queue.events().filter(to_it).count();
         let mut heard = 0;
         for WrittenStep(step) in rest {
             match *step {
@@ -169,7 +171,7 @@ impl Simulation<'_> {
     }
 
     fn next_is_write(&self, p: u16) -> bool {
-        let Some(conn) = self.network.of_process(p).first().copied() else { return false };
+        let Some(conn) = self.servers.conns.network.of_process(p).first().copied() else { return false };
         let request = |h: &SimEvent| match h {
             SimEvent::AtServer { conn: c, number, message: ToServer::Request { request, .. } }
                 if *c == conn =>
@@ -178,7 +180,7 @@ impl Simulation<'_> {
             }
             _ => None,
         };
-        self.queue.events().filter_map(request).min().is_some_and(|(_, is_write)| is_write)
+        self.stage.queue.events().filter_map(request).min().is_some_and(|(_, is_write)| is_write)
     }
 
     /// What a client has asked comes to its answer: a write when its server has it, and all before it.
@@ -232,14 +234,14 @@ impl Simulation<'_> {
         else {
             return Ok(());
         };
-        for server in self.scenario.own_observers(p) {
+        for server in self.stage.scenario.own_observers(p) {
             while self.applied_by(server) < known && self.goes_on(server)? {}
         }
         Ok(())
     }
 
     fn applied_by(&self, server: u8) -> Zxid {
-        let server = self.cluster.server(server);
+        let server = self.servers.ensemble.cluster.server(server);
         server.map_or(Zxid::ZERO, |server| server.tree().last_zxid())
     }
 

@@ -1,24 +1,24 @@
 //! Showing the invariants what happens.
 
-/// Shows something to a watcher, in a run that is checked. A function would hold on to the whole simulation. Promises
+/// Shows something to a watcher, in a run that is checked. A function would hold on to the whole stage. Promises
 /// see all; where servers were right to break what always holds, all others see no more, as that would only be its
 /// consequences.
 macro_rules! watch {
-    ($simulation:ident . judge, $($call:tt)*) => {
-        watch!(@ !$simulation.options.unchecked, $simulation . judge, $($call)*);
+    ($stage:expr, judge . $($call:tt)*) => {
+        watch!(@ !$stage.options.unchecked, $stage, judge . $($call)*);
     };
-    ($simulation:ident . $watcher:ident, $($call:tt)*) => {
+    ($stage:expr, $watcher:ident . $($call:tt)*) => {
         watch!(
-            @ !$simulation.options.unchecked && !$simulation.judge.has_violated_assumption,
-            $simulation . $watcher,
-            $($call)*
+            @ !$stage.options.unchecked && !$stage.judge.has_violated_assumption,
+            $stage,
+            $watcher . $($call)*
         );
     };
-    (@ $watches:expr, $simulation:ident . $watcher:ident, $($call:tt)*) => {
+    (@ $watches:expr, $stage:expr, $watcher:ident . $($call:tt)*) => {
         if $watches {
-            let former = $simulation.pulse.acts(zk_trials::pulse::Acting::Invariants(stringify!($($call)*)));
-            $simulation.$watcher.$($call)*;
-            $simulation.pulse.acts(former);
+            let former = $stage.pulse.acts(zk_trials::pulse::Acting::Invariants(stringify!($($call)*)));
+            $stage.$watcher.$($call)*;
+            $stage.pulse.acts(former);
         }
     };
 }
