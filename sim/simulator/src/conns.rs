@@ -5,12 +5,12 @@ use crate::clock::MS;
 use crate::crossing::{Carried, Way};
 use crate::event::SimEvent;
 use crate::fault::Loss;
-use crate::network::Network;
+use crate::network::{Arrival, Network};
 use crate::stage::{Phase, Stage};
 use crate::trace_event::Place;
 use crate::watch::watch;
 use std::collections::BTreeMap;
-use zk_api::SessionId;
+use zk_api::{Response, SessionId};
 use zk_proto::message::{ConnId, ToClient, ToServer};
 use zk_trials::event::ActorId;
 
@@ -81,6 +81,32 @@ impl Conns {
         let ends = [Place::Server(server), Place::Client(actor)];
         stage.trace.sent(stage.now, Way::ToClient(id, number), ends, || Carried::ToClient(message.clone()));
         stage.queue.push(at, SimEvent::AtClient { conn: id, number, message });
+    }
+
+    /// A message comes to its client: to whom, from which server, and what, unless it is lost or late.
+    pub fn at_client(
+        &mut self,
+        stage: &mut Stage<'_>,
+        id: ConnId,
+        number: u64,
+        message: ToClient,
+    ) -> Option<(ActorId, u8, ToClient)> {
+        let conn = self.network.conn(id)?;
+        match conn.to_client.arrive(number, stage.now) {
+            Arrival::Here if conn.client_open => {
+                stage.trace.arrived(stage.now, Way::ToClient(id, number));
+                return Some((conn.actor, conn.server, message));
+            }
+            Arrival::Here | Arrival::Lost => {
+                if let ToClient::Reply { result: Ok(response), .. } = &message
+                    && is_answer_to_write(response)
+                {
+                    stage.once("answer lost after commit");
+                }
+            }
+            Arrival::Later(at) => stage.queue.push(at, SimEvent::AtClient { conn: id, number, message }),
+        }
+        None
     }
 
     /// The client closes its end; the server notices when all that was sent has arrived.
@@ -203,4 +229,16 @@ impl Conns {
     pub fn heal(&mut self, client: u16) {
         self.slow[usize::from(client)].factor = 1;
     }
+}
+
+fn is_answer_to_write(response: &Response) -> bool {
+    matches!(
+        response,
+        Response::Created { .. }
+            | Response::Deleted
+            | Response::DataSet(_)
+            | Response::AclSet(_)
+            | Response::Multi(_)
+            | Response::Closed
+    )
 }

@@ -86,13 +86,13 @@
 // | `disk_faults` | disks that rot, fail and fill up, and which violations are expected then |
 // | `machine`, `server_host` | machines, and the servers on them: what comes to them, what they want done, crashes |
 // | `ensemble`, `zab_checks` | what goes from server to server, who leads, and what must hold among them |
-// | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
+// | `process`, `lives`, `clients` | client processes, what their code asks for and sends, their sessions |
 // | `executor`, `mailbox` | the tasks of client processes, and what they see of the simulator |
 // | `other_time` | work in another time, to find code that reads the operating system's clocks |
 // | `tasks` | which of the ready tasks runs, and when |
 // | `hosted`, `programs` | client processes that are programs of others, and what these want done |
 // | `nemesis` | injects the faults of the schedule |
-// | `administrator` | deletes znodes that clients hold, or writes to them |
+// | `administrator` | makes the trial's znodes; deletes those that clients hold, or writes to them |
 // | `deadline`, `rest` | when a run is over, and what is left then |
 // | `knowledge` | what is known outside every server: the ground truth that promises are judged by |
 // | `judge` | shows the promises what happens |

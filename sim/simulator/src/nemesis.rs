@@ -1,21 +1,28 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
-use crate::clock::{Clock, MS};
-use crate::event::{Armed, Meddling, SimEvent};
+use crate::clients::Clients;
+use crate::clock::Clock;
+use crate::event::{Armed, Meddling};
 use crate::fault::{Fault, Node, RequestKind, When};
 use crate::hosted::Client;
 use crate::machine::ServerHost;
-use crate::simulation::Simulation;
-use crate::stage::Phase;
+use crate::server_host::Servers;
+use crate::stage::{Phase, Stage};
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::{ConnectRequest, ToServer};
 use zk_proto::server::Event;
 use zk_proto::zab::PeerConfig;
-use zk_trials::event::{ActorId, GroundTruth};
 
-impl Simulation<'_> {
+/// Who does faults, and to whom.
+pub struct Nemesis<'s, 'a> {
+    pub stage: &'s mut Stage<'a>,
+    pub servers: &'s mut Servers,
+    pub clients: &'s mut Clients,
+}
+
+impl Nemesis<'_, '_> {
     /// A fault's time has come.
     pub fn fault(&mut self, index: usize) {
         if self.stage.phase != Phase::Faults {
@@ -25,7 +32,7 @@ impl Simulation<'_> {
         let fault = &schedule.faults[index].fault;
         self.stage.note(Place::Simulation, &What::Fault(fault));
         self.stage.once(fault.into());
-        let (stage, servers) = (&mut self.stage, &mut self.servers);
+        let Nemesis { stage, servers, .. } = self;
         match *fault {
             Fault::ServerCrash { server, down_ms, mid_sync } => {
                 servers.crash(stage, server, down_ms, mid_sync)
@@ -90,9 +97,19 @@ impl Simulation<'_> {
         }
     }
 
+    fn aim(&mut self, client: u16, when: When, armed: Armed) {
+        self.clients.aim(self.stage, self.servers, client, when, armed);
+    }
+
     /// Somebody asks a server for a client's session, and does not know its password.
     fn stranger(&mut self, client: u16, server: u8) {
-        let victim = self.processes.get(usize::from(client)).and_then(|process| process.client.as_ref());
+        let victim = self
+            .clients
+            .lives
+            .processes
+            .0
+            .get(usize::from(client))
+            .and_then(|process| process.client.as_ref());
         let session = victim.map(Client::session).unwrap_or_default();
         let is_up = |host: &ServerHost| host.server.is_some();
         if session == SessionId::NONE
@@ -102,53 +119,11 @@ impl Simulation<'_> {
         }
         self.stage.once("a stranger asked for a session");
         let process = self.stage.scenario.clients;
-        let actor = self.processes[usize::from(process)].actor;
+        let actor = self.clients.lives.processes[process].actor;
         let conn = self.servers.conns.network.open(actor, server);
         let timeout_ms = self.stage.scenario.session_timeout_ms;
         let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms, session, password: [0xff; 16] };
-        self.send_to_server(conn, ToServer::Connect(request));
-    }
-
-    /// A fault strikes a client now, or as soon as it does what the fault waits for.
-    fn aim(&mut self, client: u16, when: When, armed: Armed) {
-        if client >= self.stage.scenario.clients {
-            return;
-        }
-        let process = &mut self.processes[usize::from(client)];
-        let actor = process.actor;
-        match when {
-            When::Now => self.strike(actor, armed),
-            When::NextRequest(_) | When::NextGrant | When::NextWork => process.armed.push((when, armed)),
-        }
-    }
-
-    /// An actor does something that a fault may have waited for.
-    pub fn aimed_at(&mut self, actor: ActorId, when: When) {
-        let armed = &mut self.processes[usize::from(actor.process)].armed;
-        if let Some(at) = armed.iter().position(|(aim, _)| *aim == when) {
-            let (_, armed) = armed.remove(at);
-            // Not within the turn of the process, which is under way.
-            self.stage.queue.push(self.stage.now, SimEvent::Strike { actor, armed });
-        }
-    }
-
-    /// A fault strikes an actor, unless it is gone by now.
-    pub fn strike(&mut self, actor: ActorId, armed: Armed) {
-        if self.stage.phase != Phase::Faults || !self.processes[usize::from(actor.process)].is(actor) {
-            return;
-        }
-        match armed {
-            Armed::Lose(what) => {
-                for conn in self.servers.conns.network.of_process(actor.process) {
-                    self.servers.conns.lose(&mut self.stage, conn, what);
-                }
-            }
-            // Strikes with a request or not at all.
-            Armed::ExpireOwner => {}
-            Armed::Pause { for_ms } => self.pause(actor, for_ms),
-            Armed::Crash { restart_after_ms } => self.crash_client(actor, restart_after_ms),
-            Armed::Meddle(meddling) => self.meddle(actor, meddling),
-        }
+        self.clients.lives.send_to_server(self.stage, self.servers, conn, ToServer::Connect(request));
     }
 
     /// A clock, if there is such a node.
@@ -158,7 +133,9 @@ impl Simulation<'_> {
             Node::Server(id) => {
                 self.servers.ensemble.cluster.hosts.get_mut(usize::from(id)).map(|host| &mut host.own.clock)
             }
-            Node::Client(id) => self.processes[..clients].get_mut(usize::from(id)).map(|it| &mut it.clock),
+            Node::Client(id) => {
+                self.clients.lives.processes.0[..clients].get_mut(usize::from(id)).map(|it| &mut it.clock)
+            }
         }
     }
 
@@ -166,67 +143,8 @@ impl Simulation<'_> {
         let Some(clock) = self.clock(node) else { return };
         clock.jump(by_ms);
         match node {
-            Node::Server(server) => {
-                self.servers.server_event(&mut self.stage, server, Event::ClockSet { by_ms })
-            }
+            Node::Server(server) => self.servers.server_event(self.stage, server, Event::ClockSet { by_ms }),
             Node::Client(_) => self.stage.once("a client's clock jumped"),
-        }
-    }
-
-    fn expire(&mut self, client: u16) {
-        if client >= self.stage.scenario.clients {
-            return;
-        }
-        let Some(session) = self.processes[usize::from(client)].client.as_ref().map(|c| c.session()) else {
-            return;
-        };
-        self.servers.expire_session(&mut self.stage, session);
-    }
-
-    fn crash_client(&mut self, actor: ActorId, restart_after_ms: u64) {
-        if self.stage.knowledge.is_holding(actor) {
-            self.stage.once("crashed while holding");
-        }
-        self.crash_process(actor.process);
-        self.come_back(actor.process, restart_after_ms * MS);
-    }
-
-    /// A process stops for a while.
-    pub fn pause(&mut self, actor: ActorId, for_ms: u64) {
-        let process = &mut self.processes[usize::from(actor.process)];
-        if process.held_back.is_some() {
-            return;
-        }
-        process.held_back = Some(Vec::new());
-        self.stage.knowledge.pauses(actor.process, true);
-        process.pauses += 1;
-        let pause = process.pauses;
-        if self.stage.knowledge.is_holding(actor) {
-            self.stage.once("paused while holding");
-        }
-        self.stage.establish(GroundTruth::Paused { actor });
-        self.stage.queue.push(self.stage.now + for_ms * MS, SimEvent::Resume { actor, pause });
-    }
-
-    /// A process goes on: its timers fire first, then it sees what the network has brought. A program of others asks the
-    /// operating system, which looks for what has come before it says that the time is up.
-    pub fn resume(&mut self, actor: ActorId, pause: u32) {
-        let process = &mut self.processes[usize::from(actor.process)];
-        if process.actor != actor || process.pauses != pause {
-            return;
-        }
-        let Some(held_back) = process.held_back.take() else { return };
-        self.stage.knowledge.pauses(actor.process, false);
-        self.stage.establish(GroundTruth::Resumed { actor });
-        let is_timer =
-            |event: &SimEvent| matches!(event, SimEvent::ClientTimer { .. } | SimEvent::Wake { .. });
-        let (timers, network): (Vec<_>, Vec<_>) = held_back.into_iter().partition(is_timer);
-        let is_program =
-            matches!(self.processes[usize::from(actor.process)].client, Some(Client::Program(_)));
-        let [first, then] = if is_program { [network, timers] } else { [timers, network] };
-        for event in first.into_iter().chain(then) {
-            self.at_process(event);
-            self.turn();
         }
     }
 
@@ -236,6 +154,24 @@ impl Simulation<'_> {
         let changed_permille = clock.skew(now, permille);
         if matches!(node, Node::Server(_)) {
             watch!(self.stage, invariants.skewed(self.stage.scenario.tick_ms, changed_permille));
+        }
+    }
+
+    fn expire(&mut self, client: u16) {
+        if client >= self.stage.scenario.clients {
+            return;
+        }
+        let Some(session) = self.clients.lives.processes[client].client.as_ref().map(|c| c.session()) else {
+            return;
+        };
+        self.servers.expire_session(self.stage, session);
+    }
+
+    /// The process of a server goes on.
+    pub fn server_resumes(&mut self, server: u8, pause: u32) {
+        for event in self.servers.ensemble.server_resumes(server, pause) {
+            self.servers.happen(self.stage, event);
+            self.clients.turn(self.stage, self.servers);
         }
     }
 
@@ -266,25 +202,25 @@ impl Simulation<'_> {
             let host = self.servers.ensemble.host(server);
             if host.server.is_none() {
                 let incarnation = host.starts;
-                self.servers.server_up(&mut self.stage, server, incarnation);
+                self.servers.server_up(self.stage, server, incarnation);
             }
         }
         for server in 0..self.stage.scenario.machines() {
             if self.servers.ensemble.host(server).own.stays_out {
-                self.servers.give_new_disk(&mut self.stage, server);
+                self.servers.give_new_disk(self.stage, server);
             }
         }
         for (from, to) in self.servers.ensemble.cluster.partitions.cuts() {
             while self.servers.ensemble.cluster.partitions.is_cut(from, to) {
-                self.servers.ensemble.partition_ends(&mut self.stage, &[[from.0, to.0]]);
+                self.servers.ensemble.partition_ends(self.stage, &[[from.0, to.0]]);
             }
         }
         for client in 0..self.stage.scenario.clients {
-            let process = &mut self.processes[usize::from(client)];
+            let process = &mut self.clients.lives.processes[client];
             process.armed.clear();
             let (actor, pause) = (process.actor, process.pauses);
             self.servers.conns.heal(client);
-            self.resume(actor, pause);
+            self.clients.resume(self.stage, self.servers, actor, pause);
         }
     }
 }

@@ -9,12 +9,30 @@ use crate::hosted::Client;
 use crate::mailbox::{CallCompleter, GuidOrder, Mailbox};
 use crate::scenario::Scenario;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 use zk_api::{Completer, KeeperState, Request, SessionId, WatchedEvent};
 use zk_proto::client::{ClientTimer, WatchId};
 use zk_proto::message::ConnId;
 use zk_trials::event::{ActorId, End};
 use zk_trials::polling::{AskedAt, Polling};
+
+/// All processes, by their numbers.
+pub struct Processes(pub Vec<Process>);
+
+impl Index<u16> for Processes {
+    type Output = Process;
+
+    fn index(&self, process: u16) -> &Process {
+        &self.0[usize::from(process)]
+    }
+}
+
+impl IndexMut<u16> for Processes {
+    fn index_mut(&mut self, process: u16) -> &mut Process {
+        &mut self.0[usize::from(process)]
+    }
+}
 
 /// A client process over all its lives.
 pub struct Process {

@@ -2,8 +2,9 @@
 
 use crate::clock::MS;
 use crate::event::SimEvent;
-use crate::simulation::Simulation;
-use crate::stage::Phase;
+use crate::lives::Lives;
+use crate::server_host::Servers;
+use crate::stage::{Phase, Stage};
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{KeeperState, SessionId};
@@ -16,11 +17,18 @@ use zk_trials::promise::Rest;
 /// What an answer may take at most where there is no fault, beside what sessions need to move on.
 const ANSWER_MS: u64 = 20_000;
 
-impl Simulation<'_> {
+/// What decides whether a run is over, and what is judged then.
+pub struct Ending<'s, 'a> {
+    pub stage: &'s mut Stage<'a>,
+    pub servers: &'s Servers,
+    pub lives: &'s Lives,
+}
+
+impl Ending<'_, '_> {
     /// Whether all actors are done, what they sent has arrived, and the sessions of the dead have ended.
     /// Ends the faults as soon as all actors are done: nobody is left to suffer from them.
     pub fn is_at_rest(&mut self) -> bool {
-        if !self.processes.iter().all(|p| p.is_done()) {
+        if !self.lives.processes.0.iter().all(|p| p.is_done()) {
             self.stage.deadline.goes_on();
             return false;
         }
@@ -36,20 +44,20 @@ impl Simulation<'_> {
 
     /// Whether all actors are done while faults go on.
     pub fn may_heal_early(&self) -> bool {
-        self.stage.phase == Phase::Faults && self.processes.iter().all(|p| p.is_done())
+        self.stage.phase == Phase::Faults && self.lives.processes.0.iter().all(|p| p.is_done())
     }
 
     /// Whether every open session is that of a process that lives and has not done with it: one that was closed in vain, as
     /// its client was not connected, is to expire.
     fn only_the_living(&self) -> bool {
-        let state = |actor: ActorId| self.processes[usize::from(actor.process)].state();
+        let state = |actor: ActorId| self.lives.processes[actor.process].state();
         let is_final = |actor| state(actor).is_some_and(KeeperState::is_final);
         let mut sessions = self.stage.knowledge.sessions();
         sessions.all(|(session, actor)| self.is_present_session(session, actor) && !is_final(actor))
     }
 
     fn is_present_session(&self, session: SessionId, actor: ActorId) -> bool {
-        let process = &self.processes[usize::from(actor.process)];
+        let process = &self.lives.processes[actor.process];
         process.is(actor) && process.client.as_ref().is_some_and(|client| client.session() == session)
     }
 
@@ -57,7 +65,7 @@ impl Simulation<'_> {
     fn judge_answers(&mut self) {
         let most_ns =
             (4 * self.stage.granted_timeout_ns() + ANSWER_MS * MS).min(self.stage.scenario.heal_ns() / 2);
-        for process in &self.processes[..usize::from(self.stage.scenario.clients)] {
+        for process in &self.lives.processes.0[..usize::from(self.stage.scenario.clients)] {
             let Some(client) = process.client.as_ref().filter(|client| client.is_owed_answers()) else {
                 continue;
             };
@@ -98,7 +106,7 @@ impl Simulation<'_> {
 
     fn sleeps_long(&self, event: &SimEvent) -> bool {
         let SimEvent::Wake { actor, after_ns, sleeps: true, completer } = event else { return false };
-        let process = &self.processes[usize::from(actor.process)];
+        let process = &self.lives.processes[actor.process];
         let lives = process.is(*actor) && process.finished.is_none();
         lives && !completer.is_abandoned() && *after_ns >= self.stage.scenario.heal_ns() / 4
     }
@@ -109,7 +117,7 @@ impl Simulation<'_> {
             return self.stage.once("somebody slept on when the run was over: it needs more heal-seconds");
         }
         let mut rest = Rest::default();
-        for process in &self.processes[..usize::from(self.stage.scenario.clients)] {
+        for process in &self.lives.processes.0[..usize::from(self.stage.scenario.clients)] {
             let Some(client) = &process.client else { continue };
             let goes_on = self.stage.knowledge.is_open(client.session()) || client.renews();
             if process.finished.is_none() && goes_on {
@@ -126,7 +134,7 @@ impl Simulation<'_> {
             self.servers.ensemble.leader().and_then(|leader| self.servers.ensemble.cluster.server(leader));
         if let Some(server) = leads {
             for (path, node) in server.tree().nodes() {
-                if self.is_below_setup(path) {
+                if self.lives.is_below_setup(path) {
                     let owner = match node.kind {
                         NodeKind::Ephemeral(owner) => owner,
                         NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => SessionId::NONE,
@@ -158,7 +166,7 @@ impl Simulation<'_> {
 
     /// Faults are over: every server serves, every client is answered, and all show the same.
     fn judge_health(&mut self) {
-        self.servers.ensemble.check_ensemble(&mut self.stage);
+        self.servers.ensemble.check_ensemble(self.stage);
         if self.stage.phase != Phase::Healed {
             return;
         }

@@ -11,6 +11,7 @@
 //! assert!(run.trace.is_empty(), "nobody has asked for it");
 //! ```
 
+use crate::follow;
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::simulation::Simulation;
@@ -84,8 +85,9 @@ fn endless(seed: u64, acting: Acting) -> Run {
 
 /// What comes of a simulation that has not begun.
 fn outcome(mut simulation: Simulation<'_>) -> Run {
-    simulation.run();
-    simulation.end();
+    let script = simulation.stage.scenario.script();
+    simulation.run(script.map(|script| |run: &mut Simulation<'_>| follow::take(run, script)));
+    simulation.clients.lives.end();
     let mut stage = simulation.stage;
     let (herd, granted) = stage.waiting.finish();
     let (digest, trace, timeline, crossings) = stage.trace.finish();

@@ -1,54 +1,7 @@
-//! What is kept of a script: whether it is still to be taken, and while it is, what it holds back.
+//! What is kept of a script while it is taken: what it holds back, and which tasks may run.
 
 use crate::executor::{Executor, TaskId};
-use crate::script::Script;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The script of a run, if it has one.
-pub struct ScriptState<'a> {
-    /// Steps to be taken, whatever comes next by time.
-    to_come: Option<&'a Script>,
-    /// Actors write to the outside resource.
-    effects: bool,
-    /// What it holds back among the servers, while it is taken.
-    pub views: Option<Views>,
-    /// Which tasks may run while it is taken.
-    pub tasks: Option<ScriptTasks>,
-}
-
-impl<'a> ScriptState<'a> {
-    /// It is to be taken once all servers serve.
-    pub fn new(script: Option<&'a Script>) -> ScriptState<'a> {
-        ScriptState { to_come: script, effects: true, views: None, tasks: None }
-    }
-
-    /// Whether it is still to be taken.
-    pub fn is_to_come(&self) -> bool {
-        self.to_come.is_some()
-    }
-
-    /// Gives it out, once.
-    pub fn take(&mut self) -> Option<&'a Script> {
-        self.to_come.take()
-    }
-
-    /// It is taken from now on.
-    pub fn begin(&mut self, script: &Script, clients: u16) {
-        self.effects = script.effects;
-        self.views = (script.lag > 0).then(|| Views::new(script.lag, clients));
-        self.tasks = Some(ScriptTasks::default());
-    }
-
-    /// And no longer.
-    pub fn end(&mut self) {
-        (self.views, self.tasks) = (None, None);
-    }
-
-    /// Whether actors write to the outside resource.
-    pub fn effects(&self) -> bool {
-        self.effects
-    }
-}
 
 /// What a script holds back among its servers.
 #[derive(Debug)]
@@ -64,7 +17,8 @@ pub struct Views {
 }
 
 impl Views {
-    fn new(lag: u8, clients: u16) -> Views {
+    /// Nothing yet.
+    pub fn new(lag: u8, clients: u16) -> Views {
         Views { lag: lag.into(), holds: false, unwritten: 0, early: vec![0; clients.into()] }
     }
 

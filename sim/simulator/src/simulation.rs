@@ -1,37 +1,34 @@
 //! The simulation: one loop that takes one event after the other, and owns everything that they happen to.
 
 use crate::choices::{Choices, Stream};
+use crate::clients::Clients;
 use crate::deadline::Deadline;
 use crate::describe::tell;
 use crate::event::SimEvent;
-use crate::executor::Executor;
 use crate::fault::Schedule;
 use crate::herd::Waiting;
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
+use crate::lives::Lives;
 use crate::machine::Machine;
+use crate::nemesis::Nemesis;
 use crate::next_event::Orders;
 use crate::options::RunOptions;
-use crate::process::Process;
+use crate::process::{Process, Processes};
 use crate::queue::Queue;
+use crate::rest::Ending;
 use crate::result::Run;
 use crate::scenario::Scenario;
-use crate::script_state::ScriptState;
 use crate::server_host::Servers;
 use crate::stage::{Phase, Stage};
 use crate::swarm::Swarm;
 use crate::trace::Trace;
 use crate::visible::Visible;
 use crate::zab_checks::ZabChecks;
-use madsim::time::TimeHandle;
 use std::sync::Arc;
-use std::time::Duration;
-use zk_api::Text;
 use zk_invariants::{Invariant, Invariants};
-use zk_proto::client::ClientOutput;
 use zk_proto::server::ServerId;
 use zk_proto::zab::PeerConfig;
-use zk_trials::outside::Outside;
 use zk_trials::pulse::Pulse;
 use zk_trials::trial::Trial;
 
@@ -39,25 +36,9 @@ use zk_trials::trial::Trial;
 pub struct Simulation<'a> {
     pub stage: Stage<'a>,
     pub servers: Servers,
-    pub trial: Arc<Trial>,
-    /// The trial's own znodes, made before anybody acts.
-    pub setup: Vec<Text>,
+    pub clients: Clients,
     /// Another order of some events, if one is given.
     pub orders: Orders<'a>,
-    /// The script that is to be taken, if one is given.
-    pub script: ScriptState<'a>,
-    /// The clients, then one more that makes the trial's znodes.
-    pub processes: Vec<Process>,
-    pub executor: Executor,
-    pub outside: Outside,
-    pub client_out: Vec<ClientOutput>,
-    time: RealTime,
-}
-
-/// madsim's clock, which is what code under test sees of real time; it follows the queue's.
-struct RealTime {
-    handle: TimeHandle,
-    shown_ns: u64,
 }
 
 impl<'a> Simulation<'a> {
@@ -100,35 +81,28 @@ impl<'a> Simulation<'a> {
         Simulation {
             stage,
             servers: Servers::new(servers, scenario.clients + 1),
-            setup: trial.setup.clone(),
-            trial: trial.clone(),
+            clients: Clients::new(Lives::new(trial.clone(), Processes(processes))),
             orders: Orders::new(options.order.as_ref()),
-            script: ScriptState::new(scenario.script()),
-            processes,
-            executor: Executor::default(),
-            outside: Outside::default(),
-            client_out: Vec::new(),
-            time: RealTime { handle: TimeHandle::current(), shown_ns: 0 },
         }
     }
 
-    /// Runs until nothing more is to be learned.
-    pub fn run(&mut self) {
+    /// Runs until nothing more is to be learned. If a script is to be taken, `follow` takes it once all servers serve.
+    pub fn run(&mut self, mut follow: Option<impl FnOnce(&mut Self)>) {
         for server in 0..self.stage.scenario.machines() {
             self.servers.start_server(&mut self.stage, server);
         }
         self.redraw();
-        self.begin_setup();
+        self.clients.begin_setup(&mut self.stage, &mut self.servers);
         self.turn();
         while !self.stage.over {
             if self.stage.phase == Phase::Faults
                 && self.servers.ensemble.cluster.hosts.iter().all(|host| host.is_serving)
-                && let Some(script) = self.script.take()
+                && let Some(follow) = follow.take()
             {
-                self.take_script(script);
+                follow(self);
                 continue;
             }
-            if self.time_is_up() {
+            if self.ending().time_is_up() {
                 self.stage.now = self.stage.deadline.at_ns();
                 break;
             }
@@ -149,18 +123,18 @@ impl<'a> Simulation<'a> {
             self.redraw();
             self.stage.tell_broken();
             self.stage.over |= self.stage.judge.has_found();
-            if self.may_heal_early() {
-                self.heal();
+            if self.ending().may_heal_early() {
+                self.nemesis().heal();
                 self.turn();
             }
-            if self.stage.phase == Phase::Healed && self.is_at_rest() {
+            if self.stage.phase == Phase::Healed && self.ending().is_at_rest() {
                 break;
             }
         }
         self.stage.invariants.report.tested(Invariant::StepBudget);
         self.stage.invariants.report.tested(Invariant::EveryStepEnds);
         if !self.stage.over {
-            self.judge_rest();
+            self.ending().judge_rest();
         }
     }
 
@@ -193,35 +167,25 @@ impl<'a> Simulation<'a> {
     pub fn happen(&mut self, event: SimEvent) {
         let Some(event) = self.servers.happen(&mut self.stage, event) else { return };
         match event {
-            SimEvent::WriteArrives { actor, resource, token, completer } => {
-                self.write_arrives(actor, resource, token, completer);
-            }
-            SimEvent::Begin { actor } => self.begin_life(actor),
-            SimEvent::Fault(index) => self.fault(index),
-            SimEvent::Strike { actor, armed } => self.strike(actor, armed),
-            SimEvent::ServerResumes { server, pause } => self.server_resumes(server, pause),
-            SimEvent::Resume { actor, pause } => self.resume(actor, pause),
-            SimEvent::Heal => self.heal(),
-            at_client => self.at_process(at_client),
+            SimEvent::Fault(index) => self.nemesis().fault(index),
+            SimEvent::ServerResumes { server, pause } => self.nemesis().server_resumes(server, pause),
+            SimEvent::Heal => self.nemesis().heal(),
+            at_client => self.clients.happen(&mut self.stage, &mut self.servers, at_client),
         }
     }
 
-    /// The process of a server goes on.
-    pub fn server_resumes(&mut self, server: u8, pause: u32) {
-        for event in self.servers.ensemble.server_resumes(server, pause) {
-            self.happen(event);
-            self.turn();
-        }
-    }
-
-    /// Runs the tasks that are ready until all wait. Before that, real clocks show the queue's time.
+    /// Runs the tasks that are ready until all wait.
     pub fn turn(&mut self) {
-        if self.executor.has_ready() {
-            let behind = self.stage.now - self.time.shown_ns;
-            self.time.handle.advance(Duration::from_nanos(behind));
-            self.time.shown_ns = self.stage.now;
-            self.run_tasks();
-        }
+        self.clients.turn(&mut self.stage, &mut self.servers);
+    }
+
+    /// Who does faults.
+    pub fn nemesis(&mut self) -> Nemesis<'_, 'a> {
+        Nemesis { stage: &mut self.stage, servers: &mut self.servers, clients: &mut self.clients }
+    }
+
+    fn ending(&mut self) -> Ending<'_, 'a> {
+        Ending { stage: &mut self.stage, servers: &self.servers, lives: &self.clients.lives }
     }
 }
 

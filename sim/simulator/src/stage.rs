@@ -158,4 +158,9 @@ impl Stage<'_> {
     pub fn follows_a_script(&self) -> bool {
         self.scenario.script().is_some()
     }
+
+    /// Whether actors write to the outside resource.
+    pub fn has_effects(&self) -> bool {
+        self.scenario.script().is_none_or(|script| script.effects)
+    }
 }
