@@ -99,11 +99,11 @@ async fn observe(observer: Option<Arc<dyn Observer>>, body: Result<Bytes, BytesR
 }
 
 async fn leader(State(server): State<Handle>) -> Response {
-    told(server.with(|core, _| core.leadership()).await)
+    told(server.with(|core, now| core.show(now).leadership()).await)
 }
 
 async fn sessions(State(server): State<Handle>) -> Response {
-    told(server.with(|core, _| core.sessions()).await)
+    told(server.with(|core, now| core.show(now).sessions()).await)
 }
 
 async fn verdict(State(server): State<Handle>) -> Response {

@@ -240,6 +240,16 @@ impl<'de> Deserialize<'de> for Target {
     }
 }
 
+/// The path of a request that reads one, as it stands in its frame: xid, kind, length, path.
+pub(crate) fn path_read(frame: &[u8]) -> Option<&str> {
+    if !RequestKind::Read.is(frame) {
+        return None;
+    }
+    let (length, rest) = frame.get(8..)?.split_first_chunk::<4>()?;
+    let length = usize::try_from(i32::from_be_bytes(*length)).ok()?;
+    std::str::from_utf8(rest.get(..length)?).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -139,12 +139,15 @@ impl Running {
 
     /// Who leads, and what each server does.
     pub async fn leadership(&self) -> Leadership {
-        self.handle.with(|core, _| core.leadership()).await.expect("the servers live as long as this")
+        self.handle
+            .with(|core, now| core.show(now).leadership())
+            .await
+            .expect("the servers live as long as this")
     }
 
     /// The open sessions, in order of their ids.
     pub async fn sessions(&self) -> Vec<SessionInfo> {
-        self.handle.with(|core, _| core.sessions()).await.unwrap_or_default()
+        self.handle.with(|core, now| core.show(now).sessions()).await.unwrap_or_default()
     }
 
     /// What the invariants say so far.
@@ -154,7 +157,7 @@ impl Running {
 
     /// The servers at this moment, as an observer is shown them.
     pub async fn moment(&self) -> Moment {
-        self.handle.with(|core, now| core.moment(now)).await.unwrap_or_default()
+        self.handle.with(|core, now| core.show(now).moment()).await.unwrap_or_default()
     }
 
     /// The last events, oldest first.

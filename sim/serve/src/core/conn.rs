@@ -1,13 +1,14 @@
 //! A connection, as the core knows it, and its session.
 
 use crate::link::ClientLink;
+use crate::record::What;
 use crate::time::{MS, Nanos};
 use crate::words::Millis;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use zk_api::{SessionId, Zxid};
-use zk_proto::message::Xid;
+use zk_api::{ErrorCode, Request, Response, SessionId, Zxid};
+use zk_proto::message::{ToClient, ToServer, WatchList, Xid};
 use zk_wire::ServerSide;
 
 /// A connection.
@@ -79,6 +80,20 @@ impl Asked {
     pub(super) fn nameless(bytes: usize, op: &'static str, at: Nanos) -> Asked {
         Asked { bytes, xid: Xid(0), number: Xid(0), op, at }
     }
+
+    /// What is recorded of its answer.
+    pub(super) fn answered(&self, message: &ToClient) -> Option<What> {
+        match message {
+            ToClient::Reply { xid: Xid(xid), zxid, result } => {
+                Some(What::Answered { xid: *xid, op: self.op, zxid: *zxid, error: error_of(result) })
+            }
+            ToClient::Connected(response) => {
+                Some(What::Connected { session: response.session, timeout_ms: response.timeout_ms })
+            }
+            // They say nothing of what clients did.
+            ToClient::WatchesSet { .. } | ToClient::Pong { .. } | ToClient::Event { .. } => None,
+        }
+    }
 }
 
 /// What a connection has done.
@@ -128,4 +143,38 @@ pub(super) struct Session {
     /// Our number for its last request. Clients may begin anew on each connection, so that theirs do not name a
     /// request of a session.
     pub(super) last: i32,
+}
+
+/// How many watches a message asks for.
+pub(super) fn watches_asked(message: &ToServer) -> usize {
+    match message {
+        ToServer::Request { request, .. } => usize::from(matches!(
+            request,
+            Request::Exists { watch: true, .. }
+                | Request::GetData { watch: true, .. }
+                | Request::GetChildren { watch: true, .. }
+                | Request::AddWatch { .. }
+        )),
+        ToServer::SetWatches { watches, .. } => {
+            let WatchList { data, exist, child, persistent, recursive } = watches;
+            [data, exist, child, persistent, recursive].map(Vec::len).iter().sum()
+        }
+        ToServer::Connect(_) | ToServer::Ping => 0,
+    }
+}
+
+/// How far the server was as it said so.
+pub(super) fn zxid_of(message: &ToClient) -> Option<Zxid> {
+    match message {
+        ToClient::Reply { zxid, .. } | ToClient::WatchesSet { zxid } | ToClient::Pong { zxid } => Some(*zxid),
+        ToClient::Connected(_) | ToClient::Event { .. } => None,
+    }
+}
+
+fn error_of(result: &Result<Response, ErrorCode>) -> Option<ErrorCode> {
+    match result {
+        Ok(Response::Exists(None)) => Some(ErrorCode::NoNode),
+        Ok(_) => None,
+        Err(code) => Some(*code),
+    }
 }

@@ -114,6 +114,15 @@ impl Machine {
         self.wall_ms + steady_ms(now)
     }
 
+    /// Its process is gone, with what it was at.
+    pub(super) fn crash(&mut self) {
+        self.gate.close();
+        self.timers.clear();
+        self.held.clear();
+        self.paused_until = None;
+        self.slow_disk.busy_until = 0;
+    }
+
     /// By how much what goes to or comes from other servers is late.
     pub(super) fn delay(&self, now: Nanos) -> Nanos {
         if now < self.lag.until { self.lag.delay } else { 0 }

@@ -1,14 +1,14 @@
 //! What is told of the servers: who leads, sessions, the verdict, the record.
 
-use super::Core;
 use super::conn::{Conn, ConnPhase, Session};
+use super::conns::Conns;
+use super::ensemble::Ensemble;
 use super::host::{Host, role};
+use super::stage::Stage;
 use crate::info::{Leadership, ServerInfo, SessionInfo};
 use crate::observer::Moment;
 use crate::time::{MS, Nanos, steady_ms};
-use crate::verdict::Verdict;
 use crate::words::{ConnSession, ConnStatus, Mode, Status};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zk_api::{SessionId, Zxid};
@@ -29,54 +29,58 @@ fn ephemerals(server: &Server) -> BTreeMap<SessionId, Vec<String>> {
     all
 }
 
-impl Core {
+/// The servers at a moment, to be told.
+pub(crate) struct Shown<'c> {
+    pub(super) now: Nanos,
+    pub(super) ensemble: &'c Ensemble,
+    pub(super) conns: &'c Conns,
+    pub(super) stage: &'c Stage,
+    pub(super) tick_ms: u32,
+}
+
+impl Shown<'_> {
     /// The open sessions, in order of their ids.
     pub(crate) fn sessions(&self) -> Vec<SessionInfo> {
-        let conns: BTreeMap<SessionId, ConnId> = self.connected().collect();
-        let mut ephemerals = self.newest().map(ephemerals).unwrap_or_default();
+        let conns: BTreeMap<SessionId, ConnId> = self.conns.connected().collect();
+        let mut ephemerals = self.ensemble.newest().map(ephemerals).unwrap_or_default();
         let info = |(id, session): (&SessionId, &Session)| {
             let conn = conns.get(id);
             SessionInfo {
                 id: id.to_string(),
                 timeout_ms: session.timeout_ms,
-                server: conn.and_then(|conn| self.name_of(self.server_of(*conn)?)),
-                address: conn.and_then(|conn| Some(self.conns.get(conn)?.peer.to_string())),
-                watches: conn.map_or(0, |conn| self.invariants.watches_of(*conn)),
+                server: conn.and_then(|conn| self.ensemble.name_of(self.conns.server_of(*conn)?)),
+                address: conn.and_then(|conn| Some(self.conns.all.get(conn)?.peer.to_string())),
+                watches: conn.map_or(0, |conn| self.stage.invariants.watches_of(*conn)),
                 ephemerals: ephemerals.remove(id).unwrap_or_default(),
             }
         };
-        self.sessions.iter().map(info).collect()
-    }
-
-    /// The server that has applied most.
-    fn newest(&self) -> Option<&Server> {
-        let servers = self.cluster.hosts.iter().filter_map(|host| host.server.as_ref());
-        servers.max_by_key(|server| server.tree().last_zxid())
+        self.conns.sessions.iter().map(info).collect()
     }
 
     /// What whoever judges clients must know of the servers.
-    pub(crate) fn moment(&self, now: Nanos) -> Moment {
-        let nodes = self.newest().into_iter().flat_map(|server| server.tree().nodes());
-        let connected = self.connected().map(|(session, _)| session);
+    pub(crate) fn moment(&self) -> Moment {
+        let nodes = self.ensemble.newest().into_iter().flat_map(|server| server.tree().nodes());
+        let connected = self.conns.connected().map(|(session, _)| session);
         Moment {
-            still_for: Duration::from_nanos(now.saturating_sub(self.moved)),
-            all_serve: self.all_serve(),
-            connected: connected.filter(|session| self.sessions.contains_key(session)).collect(),
+            still_for: Duration::from_nanos(self.now.saturating_sub(self.stage.moved)),
+            all_serve: self.ensemble.all_serve(),
+            connected: connected.filter(|session| self.conns.sessions.contains_key(session)).collect(),
             znodes: nodes.map(|(path, node)| (path.clone(), node.owner().unwrap_or_default())).collect(),
         }
     }
 
     /// Who leads, and what each server does.
     pub(crate) fn leadership(&self) -> Leadership {
-        let servers = (0..).zip(&self.cluster.hosts).map(|(id, host)| self.server_info(id, host)).collect();
-        let (leader, epoch) = self.cluster.leader().unzip();
+        let servers =
+            (0..).zip(&self.ensemble.cluster.hosts).map(|(id, host)| self.server_info(id, host)).collect();
+        let (leader, epoch) = self.ensemble.cluster.leader().unzip();
         Leadership { leader, epoch, servers }
     }
 
     fn server_info(&self, id: u8, host: &Host) -> ServerInfo {
         let (role, epoch) = match role(host) {
             None => ("down", None),
-            Some(Role::Leading { epoch }) if self.is_ensemble() => ("leader", Some(epoch)),
+            Some(Role::Leading { epoch }) if self.ensemble.is_ensemble() => ("leader", Some(epoch)),
             Some(Role::Leading { epoch }) => ("standalone", Some(epoch)),
             Some(Role::Following { epoch, .. }) => ("follower", Some(epoch)),
             Some(Role::Observing { epoch, .. }) => ("observer", Some(epoch)),
@@ -84,35 +88,35 @@ impl Core {
             Some(Role::Looking) => ("looking", None),
         };
         let zxid = host.server.as_ref().map(|server| format!("{:#x}", server.tree().last_zxid().to_i64()));
-        let connections = self.conns.values().filter(|conn| conn.server == id).count();
+        let connections = self.conns.all.values().filter(|conn| conn.server == id).count();
         ServerInfo { id, role, epoch, zxid, is_paused: host.own.paused_until.is_some(), connections }
     }
 
     /// What a server is among the others, for an administrator.
     fn mode(&self, id: u8) -> Mode {
-        let host = &self.cluster.hosts[usize::from(id)];
+        let host = &self.ensemble.cluster.hosts[usize::from(id)];
         match role(host) {
-            Some(Role::Leading { .. }) if !self.is_ensemble() => Mode::Standalone,
+            Some(Role::Leading { .. }) if !self.ensemble.is_ensemble() => Mode::Standalone,
             Some(Role::Leading { .. }) => {
                 let links = host.server.as_ref().map(|server| server.peer().serving_links().len());
-                Mode::Leader { servers: self.cluster.hosts.len(), learners: links.unwrap_or(0) }
+                Mode::Leader { servers: self.ensemble.cluster.hosts.len(), learners: links.unwrap_or(0) }
             }
             Some(Role::Following { .. } | Role::Observing { .. }) => {
-                Mode::Follower { servers: self.cluster.hosts.len() }
+                Mode::Follower { servers: self.ensemble.cluster.hosts.len() }
             }
             Some(Role::Looking | Role::Joining { .. }) | None => Mode::NotServing,
         }
     }
 
     /// A server at this moment, for an administrator.
-    pub(super) fn status(&self, now: Nanos, id: u8) -> Status {
-        let host = &self.cluster.hosts[usize::from(id)];
-        let conns = || self.conns.values().filter(|conn| conn.server == id);
+    pub(super) fn status(&self, id: u8) -> Status {
+        let host = &self.ensemble.cluster.hosts[usize::from(id)];
+        let conns = || self.conns.all.values().filter(|conn| conn.server == id);
         let mut status = Status {
             id,
             mode: self.mode(id),
-            now_ms: host.own.now_ms(now),
-            uptime_ms: now / MS,
+            now_ms: host.own.now_ms(self.now),
+            uptime_ms: self.now / MS,
             tick_ms: self.tick_ms,
             port: host.own.port,
             outstanding: conns().map(|conn| conn.asked.len()).sum(),
@@ -120,7 +124,7 @@ impl Core {
             sent: host.own.stats.sent,
             latency: host.own.stats.latency.millis(),
             counts: host.own.stats.counts,
-            conns: conns().map(|conn| self.conn_status(now, conn)).collect(),
+            conns: conns().map(|conn| self.conn_status(conn)).collect(),
             ..Status::default()
         };
         for (file, bytes) in host.disk.sizes() {
@@ -133,7 +137,7 @@ impl Core {
         let Some(server) = &host.server else { return status };
         let tree = server.tree();
         let begun = match role(host) {
-            Some(Role::Leading { epoch }) if self.is_ensemble() => Zxid::new(epoch, 0),
+            Some(Role::Leading { epoch }) if self.ensemble.is_ensemble() => Zxid::new(epoch, 0),
             _ => Zxid::ZERO,
         };
         status.zxid = tree.last_zxid().max(begun).to_i64();
@@ -145,7 +149,7 @@ impl Core {
             server.sessions_left_ms().map(|(id, left_ms)| (id, status.now_ms + left_ms)).collect();
         for (kind, path, id) in server.watches().iter() {
             status.watch_count += 1;
-            let Some(ConnPhase::Connected(session)) = self.conns.get(&id).map(|conn| conn.phase) else {
+            let Some(ConnPhase::Connected(session)) = self.conns.all.get(&id).map(|conn| conn.phase) else {
                 continue;
             };
             // As in ZooKeeper, those for children alone are not among those that are listed.
@@ -156,16 +160,16 @@ impl Core {
         status
     }
 
-    fn conn_status(&self, now: Nanos, conn: &Conn) -> ConnStatus {
+    fn conn_status(&self, conn: &Conn) -> ConnStatus {
         let stats = &conn.stats;
-        let now_ms = self.cluster.hosts[usize::from(conn.server)].own.now_ms(now);
-        let at_ms = |at: Nanos| now_ms - steady_ms(now.saturating_sub(at));
+        let now_ms = self.ensemble.cluster.hosts[usize::from(conn.server)].own.now_ms(self.now);
+        let at_ms = |at: Nanos| now_ms - steady_ms(self.now.saturating_sub(at));
         let session = match conn.phase {
             ConnPhase::Connected(id) => Some(ConnSession {
                 id,
                 last_op: stats.last_op,
                 established_ms: at_ms(stats.begun),
-                timeout_ms: self.sessions.get(&id).map_or(0, |session| session.timeout_ms),
+                timeout_ms: self.conns.sessions.get(&id).map_or(0, |session| session.timeout_ms),
                 last_xid: stats.last_xid,
                 last_zxid: stats.last_zxid.to_i64(),
                 last_answer_ms: stats.last_at / MS,
@@ -175,38 +179,5 @@ impl Core {
         };
         let (queued, received, sent) = (conn.asked.len(), stats.received, stats.sent);
         ConnStatus { peer: conn.peer, queued, received, sent, session }
-    }
-
-    /// What the invariants say so far.
-    pub(crate) fn verdict(&mut self, now: Nanos) -> Verdict {
-        // While it is down, there is no tree to be compared; it is when the server has recovered.
-        let mut not_compared = Vec::new();
-        for (id, host) in (0..).zip(&self.cluster.hosts) {
-            let Some(server) = host.server.as_ref().filter(|server| server.is_serving()) else {
-                not_compared.push(id);
-                continue;
-            };
-            let is_open = |session| server.sessions().find(session).is_some();
-            self.invariants.at_rest(id, server.tree(), is_open);
-        }
-        if self.is_ensemble() {
-            self.zab.check(&self.cluster.peers());
-        }
-        let zab = self.is_ensemble().then_some((self.zab.checks, &self.zab.broken));
-        let promises = self.observer.as_ref().map(|observer| observer.judge(&self.moment(now)));
-        let verdict = Verdict::new(&self.invariants.report, zab, promises, self.requests);
-        Verdict { not_compared, ..verdict }
-    }
-
-    /// The last events.
-    pub(crate) fn record(&self, n: usize) -> Vec<Value> {
-        self.record.last(n)
-    }
-
-    /// Ends it: connections break, and the record is written out.
-    pub(crate) fn end(&mut self, now: Nanos) -> Verdict {
-        let verdict = self.verdict(now);
-        (0..self.cluster.hosts.len() as u8).for_each(|id| self.crash(now, id));
-        Verdict { record_lacks: self.record.close(), ..verdict }
     }
 }

@@ -64,7 +64,7 @@ impl Table {
         let options = Options { tick_ms: 100, ..Options::default() };
         let entrances = (0..servers).map(|_| (0, Arc::default())).collect();
         let mut core = Core::new(&options, entrances, Record::new(100, None), 1_000_000);
-        core.cluster.hosts.iter_mut().for_each(|host| host.config.snapshot_every = every);
+        core.ensemble.cluster.hosts.iter_mut().for_each(|host| host.config.snapshot_every = every);
         core.start_all(0);
         let mut table = Table { core, now: 0, conns: 0 };
         while !table.core.all_serve() {
@@ -80,8 +80,9 @@ impl Table {
 
     fn connection_to(&mut self, server: u8) -> Client {
         self.conns += 1;
-        let (id, link) = (ConnId(self.conns), Arc::new(ClientLink::new(&self.core.limits)));
-        self.core.accepted(self.now, server, id, link.clone(), ([127, 0, 0, 1], 1).into());
+        let (id, link) = (ConnId(self.conns), Arc::new(ClientLink::new(&self.core.conns.limits)));
+        let peer = ([127, 0, 0, 1], 1).into();
+        self.core.take(self.now, ToCore::Accepted { server, conn: id, link: link.clone(), peer });
         let (wire, frames) = (ClientSide::new(), Frames::of_server(u32::MAX));
         Client {
             id,
@@ -133,7 +134,7 @@ impl Table {
 
     fn say(&mut self, client: &mut Client, message: &ToServer) {
         let frames = client.frames_of(message);
-        self.core.frames(self.now, client.id, frames);
+        self.core.take(self.now, ToCore::Frames { conn: client.id, frames });
     }
 
     fn ask(&mut self, client: &mut Client, request: Request) -> Vec<ToClient> {
@@ -239,10 +240,10 @@ fn a_client_whose_message_waits_in_our_queue_is_not_silent() {
     // We are late by twice the session's timeout.
     driver.started -= Duration::from_secs(2);
     driver.pass();
-    assert_eq!(driver.core.sessions().len(), 1);
+    assert_eq!(driver.core.show(0).sessions().len(), 1);
     driver.started -= Duration::from_secs(2);
     driver.pass();
-    assert_eq!(driver.core.sessions().len(), 0, "nothing more has come");
+    assert_eq!(driver.core.show(0).sessions().len(), 0, "nothing more has come");
     assert!(driver.core.verdict(0).held);
 }
 
@@ -353,8 +354,8 @@ fn an_expiry_that_is_too_early_is_seen_and_one_by_force_is_none() {
             let session = Target::Session(client.session);
             table.core.fault(table.now, &Fault::Expire { session }).expect("it can be done");
         } else {
-            table.core.next(0, Event::Expire { session: client.session });
-            table.core.run(table.now);
+            table.core.stage.next(0, Event::Expire { session: client.session });
+            table.core.run();
         }
         let expected: &[&str] = if forced { &[] } else { &[Invariant::NoEarlyExpiry.name()] };
         assert_eq!(table.broken(), expected);
@@ -369,7 +370,7 @@ fn an_acknowledged_write_that_a_disk_has_lost_is_seen() {
         table.ask(&mut client, create("/a", CreateMode::Persistent));
         let crash = Fault::ServerCrash { server: 0, down_ms: 10, mid_sync: false };
         table.core.fault(table.now, &crash).expect("it can be done");
-        let disk = &mut table.core.cluster.hosts[0].disk;
+        let disk = &mut table.core.ensemble.cluster.hosts[0].disk;
         let mut files = disk.files();
         let (_, log) = files.iter_mut().rfind(|(file, _)| matches!(file, FileId::Log(_))).expect("a log");
         log.truncate(log.len() - bytes_lost);
@@ -410,9 +411,9 @@ fn after_a_pause_overdue_sessions_expire_at_once() {
     let _client = table.client();
     table.core.fault(table.now, &Fault::ServerPause { server: 0, for_ms: 3000 }).expect("it can be done");
     table.advance(2900);
-    assert!(table.core.is_paused() && table.core.sessions.len() == 1);
+    assert!(table.core.is_paused() && table.core.conns.sessions.len() == 1);
     table.advance(100);
-    assert!(!table.core.is_paused() && table.core.sessions.is_empty());
+    assert!(!table.core.is_paused() && table.core.conns.sessions.is_empty());
     assert_eq!(table.broken(), [""; 0]);
 }
 
@@ -425,8 +426,8 @@ fn a_wrong_password_does_not_make_an_early_expiry_unseen() {
     let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 200, session, password };
     table.say(&mut thief, &ToServer::Connect(request));
     table.advance(500);
-    table.core.next(0, Event::Expire { session });
-    table.core.run(table.now);
+    table.core.stage.next(0, Event::Expire { session });
+    table.core.run();
     assert_eq!(table.broken(), [Invariant::NoEarlyExpiry.name()]);
 }
 
@@ -442,7 +443,7 @@ fn a_server_that_is_dropped_drops_its_connections_also_late_and_silent_ones() {
     table.core.fault(table.now, &silent).expect("it can be done");
     assert!(table.ask(&mut b, get("/", false)).is_empty());
     table.advance(150);
-    table.core.gone(table.now, b.id);
+    table.core.take(table.now, ToCore::Gone { conn: b.id });
     drop(table);
     for client in [a, b, c] {
         assert_eq!(client.link.state(), State::Aborted);
@@ -456,12 +457,19 @@ fn of_clients_that_are_gone_nothing_is_kept() {
         let mut client = table.client();
         table.ask(&mut client, create(&format!("/e{n}"), CreateMode::Ephemeral));
         table.ask(&mut client, get("/", true));
-        table.core.gone(table.now, client.id);
+        table.core.take(table.now, ToCore::Gone { conn: client.id });
     }
     table.advance(5000);
     let core = &table.core;
-    assert!(core.conns.is_empty() && core.sessions.is_empty() && core.armed.is_empty());
-    assert!(core.proposed.is_empty() && core.later.is_empty() && core.look_again.is_empty());
-    assert_eq!(core.cluster.hosts[0].server.as_ref().map(|server| server.watches().is_empty()), Some(true));
+    assert!(core.conns.all.is_empty() && core.conns.sessions.is_empty() && core.conns.armed.is_empty());
+    assert!(
+        core.ensemble.proposed.is_empty()
+            && core.stage.put_off().next().is_none()
+            && core.stage.look_again.is_empty()
+    );
+    assert_eq!(
+        core.ensemble.cluster.hosts[0].server.as_ref().map(|server| server.watches().is_empty()),
+        Some(true)
+    );
     assert_eq!(table.broken(), [""; 0]);
 }

@@ -10,7 +10,7 @@ use zk_proto::server::Output;
 impl Table {
     /// Who leads.
     fn leader(&self) -> u8 {
-        self.core.cluster.leader().expect("somebody leads").0
+        self.core.ensemble.cluster.leader().expect("somebody leads").0
     }
 
     /// One who follows.
@@ -30,7 +30,7 @@ impl Table {
             }
             self.advance(10);
         }
-        panic!("{:?}", self.core.leadership());
+        panic!("{:?}", self.core.show(self.now).leadership());
     }
 
     /// What a client hears of a request, within a second.
@@ -93,14 +93,14 @@ fn acknowledged_writes_survive_one_leader_after_the_other() {
     let mut client = table.client_of(table.follower());
     for round in 0..5 {
         table.done(&mut client, create(&format!("/{round}"), CreateMode::Persistent));
-        let (epoch, down_ms) = (table.core.leadership().epoch, 500);
+        let (epoch, down_ms) = (table.core.show(table.now).leadership().epoch, 500);
         table.fault(&Fault::LeaderCrash { down_ms, mid_sync: round % 2 == 1 });
         if round % 2 == 1 {
             // It dies as it logs this, which may come to nothing.
             table.ask(&mut client, create(&format!("/maybe-{round}"), CreateMode::Persistent));
         }
         table.advance(400);
-        assert!(table.core.leadership().epoch > epoch, "another leads");
+        assert!(table.core.show(table.now).leadership().epoch > epoch, "another leads");
         table.settle();
         client = table.again_at(table.follower(), &client);
         assert_ne!(client.session, SessionId::NONE, "sessions outlive leaders");
@@ -121,7 +121,7 @@ fn a_wrong_password_at_a_follower_keeps_no_session_alive() {
     let thief = table.attached(table.follower(), client.session, [9; 16], Zxid::ZERO);
     assert_eq!(thief.session, SessionId::NONE);
     table.advance(1000);
-    assert!(table.core.sessions.is_empty(), "it has expired meanwhile");
+    assert!(table.core.conns.sessions.is_empty(), "it has expired meanwhile");
     table.held();
 }
 
@@ -171,7 +171,7 @@ fn a_crash_and_a_pause_end_before_their_time_if_they_are_told_to() {
         let day_ms = 1000 * 60 * 60 * 24;
         table.fault(&Fault::ServerCrash { server: 0, down_ms: day_ms, mid_sync: false });
         table.advance(1000);
-        assert!(!table.core.is_up(0));
+        assert!(!table.core.ensemble.is_up(0));
         table.fault(&Fault::ServerStart { server: 0 });
         assert!(table.core.fault(table.now, &Fault::ServerStart { server: 0 }).is_err(), "it is up");
         table.settle();
@@ -181,7 +181,7 @@ fn a_crash_and_a_pause_end_before_their_time_if_they_are_told_to() {
         table.advance(100);
         table.fault(&Fault::ServerResume { server: 0 });
         assert_eq!(client.hear().len(), 1);
-        assert!(table.core.later.is_empty());
+        assert!(table.core.stage.put_off().next().is_none());
         table.held();
     }
 }
@@ -245,7 +245,7 @@ fn what_everybody_has_in_a_snapshot_is_judged_and_forgotten() {
         let most = (0..count).map(|_| {
             table.done(client, set("/a"));
             table.advance(1);
-            let ghost = &table.core.zab.ghost;
+            let ghost = &table.core.ensemble.zab.ghost;
             let logs = ghost.disks.values().map(|disk| disk.log.len());
             logs.chain([ghost.committed.len()]).max().unwrap_or(0)
         });
@@ -253,7 +253,7 @@ fn what_everybody_has_in_a_snapshot_is_judged_and_forgotten() {
     };
     assert!(writes(&mut table, &mut client, 2000) < 200);
     // What a server that is down may lack is kept.
-    let down = (0..3).find(|id| *id != table.leader() && table.core.server_of(client.id) != Some(*id));
+    let down = (0..3).find(|id| *id != table.leader() && table.core.conns.server_of(client.id) != Some(*id));
     let server = down.expect("there are three");
     table.fault(&Fault::ServerCrash { server, down_ms: 100_000, mid_sync: false });
     assert!(writes(&mut table, &mut client, 500) > 500);
@@ -283,7 +283,11 @@ fn broken_behind(
         table.done(&mut a, set("/a"));
         table.advance(1);
     }
-    assert_eq!(table.core.zab.ghost.committed.len() < writes as usize, writes > 0, "some is forgotten");
+    assert_eq!(
+        table.core.ensemble.zab.ghost.committed.len() < writes as usize,
+        writes > 0,
+        "some is forgotten"
+    );
     let liar = liar(&table);
     table.core.plant = Box::new(move |server, out| {
         if server == liar {
@@ -337,7 +341,7 @@ fn an_ensemble_whose_disks_forget_is_caught() {
     for server in 0..3 {
         table.fault(&Fault::ServerCrash { server, down_ms: 10, mid_sync: false });
     }
-    for host in &mut table.core.cluster.hosts {
+    for host in &mut table.core.ensemble.cluster.hosts {
         host.disk = zk_cluster::disk::Disk::default();
     }
     table.settle();

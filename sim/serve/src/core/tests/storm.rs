@@ -94,7 +94,7 @@ impl Dice {
 
 fn step(table: &mut Table, clients: &mut [Client], dice: &mut Dice) {
     let at = dice.below(clients.len() as u64) as usize;
-    let servers = table.core.cluster.hosts.len() as u8;
+    let servers = table.core.ensemble.cluster.hosts.len() as u8;
     let client = &mut clients[at];
     match dice.below(16) {
         0 => *client = table.again_at(dice.server(servers), client),
@@ -114,7 +114,7 @@ fn step(table: &mut Table, clients: &mut [Client], dice: &mut Dice) {
             let op = [1, 2, 14, 77, 13, 100, 5][dice.below(7) as usize];
             let frame = [7u32.to_be_bytes(), i32::to_be_bytes(op), [0; 4]].concat();
             if !table.core.is_paused() && client.link.try_place(frame.len()) {
-                table.core.frames(table.now, client.id, vec![frame]);
+                table.core.take(table.now, ToCore::Frames { conn: client.id, frames: vec![frame] });
             }
         }
         5 => {
@@ -161,13 +161,18 @@ fn storms(servers: u8, seeds: u64) {
         }
         clients.iter().for_each(|client| table.gone(client));
         table.advance(20_000);
-        assert!(table.core.all_serve(), "{servers} servers, seed {seed}: {:?}", table.core.leadership());
+        assert!(
+            table.core.all_serve(),
+            "{servers} servers, seed {seed}: {:?}",
+            table.core.show(table.now).leadership()
+        );
         let verdict = table.core.verdict(table.now);
         assert!(verdict.held, "{servers} servers, seed {seed}: {:#?}", verdict.broken);
-        let left: Vec<_> = table.core.conns.iter().map(|(id, conn)| (id, conn.phase, conn.fate)).collect();
-        assert!(left.is_empty() && table.core.sessions.is_empty(), "seed {seed}: {left:?}");
+        let left: Vec<_> =
+            table.core.conns.all.iter().map(|(id, conn)| (id, conn.phase, conn.fate)).collect();
+        assert!(left.is_empty() && table.core.conns.sessions.is_empty(), "seed {seed}: {left:?}");
         tested += verdict.requests;
-        forgotten += u64::from(table.core.zab.forgotten > Zxid::ZERO);
+        forgotten += u64::from(table.core.ensemble.zab.forgotten > Zxid::ZERO);
     }
     assert!(servers == 1 || forgotten > seeds / 4, "{forgotten}");
     assert!(tested > seeds * 16, "{tested} requests are few");
