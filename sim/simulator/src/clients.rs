@@ -43,10 +43,8 @@ impl Clients {
     pub fn begin_setup(&mut self, stage: &mut Stage<'_>, servers: &mut Servers) {
         let actor = ActorId { process: stage.scenario.clients, life: 0, thread: 0 };
         let zk = self.begin_session(stage, servers, actor);
-        self.lives
-            .tasks
-            .executor
-            .spawn(actor.process, Box::pin(administrator::sets_up(zk, self.lives.trial.setup.clone())));
+        let code = administrator::sets_up(zk, self.lives.trial.setup.clone());
+        self.lives.tasks.executor.spawn(actor.process, Box::pin(code));
     }
 
     /// A life begins, with a new session.
@@ -376,12 +374,7 @@ impl Clients {
         stage.pulse.acts(former);
         if let Err(Caught::Panic(what)) = stepped {
             let actor = self.lives.processes[process].actor;
-            stage
-                .invariants
-                .report
-                .broken(Invariant::NoPanic, format!("the session of {actor} panicked: {what}"));
-            stage.over = true;
-            return;
+            return stage.panics(format!("the session of {actor} panicked: {what}"));
         }
         for output in out.drain(..) {
             self.client_output(stage, servers, process, output);
@@ -555,10 +548,8 @@ impl Clients {
 
     fn administers(&mut self, stage: &mut Stage<'_>, servers: &mut Servers, node: ZPath, meddling: Meddling) {
         let zk = self.administrators_session(stage, servers);
-        self.lives
-            .tasks
-            .executor
-            .spawn(stage.scenario.clients, Box::pin(administrator::meddles(zk, node, meddling)));
+        let code = administrator::meddles(zk, node, meddling);
+        self.lives.tasks.executor.spawn(stage.scenario.clients, Box::pin(code));
     }
 
     /// His session: the one he has, or a new one. The process is the one that has made the trial's znodes.

@@ -392,16 +392,8 @@ impl Follower<'_, '_> {
         }
         // The answer of this one is the newest.
         let answers = |h: &SimEvent| matches!(h, SimEvent::WriteAnswered { actor, .. } if actor.process == p);
-        let newest = self
-            .held
-            .run
-            .stage
-            .queue
-            .numbered()
-            .into_iter()
-            .filter(|(_, _, h)| answers(h))
-            .map(|(n, ..)| n)
-            .max();
+        let numbered = self.held.run.stage.queue.numbered().into_iter();
+        let newest = numbered.filter(|(_, _, h)| answers(h)).map(|(n, ..)| n).max();
         if let Some((_, event)) = newest.and_then(|number| self.held.run.stage.queue.take_numbered(number)) {
             self.held.happens(None, event);
         }

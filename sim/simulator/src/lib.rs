@@ -72,7 +72,7 @@
 // | `limits` | what the values of a scenario and the faults of one run may be |
 // | `options`, `result` | what a run is asked for, and what it gave |
 // | `follow`, `script_state` | how a script is followed, and what is kept of it |
-// | `views` | what such a script holds back where its views lag |
+// | `views` | a run that a script holds up, and what it holds back where its views lag |
 // | `cases` | the interesting cases, and which of them a scenario can reach |
 // | `choices` | the one stream of choices |
 // | `recorded` | `Recorded`: choices as a scenario file holds them |

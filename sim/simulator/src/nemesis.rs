@@ -4,8 +4,8 @@ use crate::clients::Clients;
 use crate::clock::Clock;
 use crate::event::{Armed, Meddling};
 use crate::fault::{Fault, Node, RequestKind, When};
-use crate::hosted::Client;
 use crate::machine::ServerHost;
+use crate::process::Process;
 use crate::server_host::Servers;
 use crate::stage::{Phase, Stage};
 use crate::trace_event::{Place, What};
@@ -103,14 +103,8 @@ impl Nemesis<'_, '_> {
 
     /// Somebody asks a server for a client's session, and does not know its password.
     fn stranger(&mut self, client: u16, server: u8) {
-        let victim = self
-            .clients
-            .lives
-            .processes
-            .0
-            .get(usize::from(client))
-            .and_then(|process| process.client.as_ref());
-        let session = victim.map(Client::session).unwrap_or_default();
+        let victim = self.clients.lives.processes.0.get(usize::from(client));
+        let session = victim.map(Process::session).unwrap_or_default();
         let is_up = |host: &ServerHost| host.server.is_some();
         if session == SessionId::NONE
             || !self.servers.ensemble.cluster.hosts.get(usize::from(server)).is_some_and(is_up)

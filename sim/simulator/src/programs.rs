@@ -31,17 +31,13 @@ impl Running<'_, '_> {
     pub fn begin(&mut self, actor: ActorId, programs: &Arc<dyn Programs>) {
         self.lives.begin_process(self.stage, actor);
         let entity = u64::from(actor.process) << 8 | u64::from(actor.life);
+        let servers = self.lives.servers_of(self.stage, actor.process);
         let life = Life {
             me: actor,
             clients: self.stage.scenario.clients,
             rounds: self.it().rounds_left,
             seed: self.stage.choices.below(Stream::Program, entity, u64::MAX),
-            servers: self
-                .lives
-                .servers_of(self.stage, actor.process)
-                .into_iter()
-                .map(|server| server.0)
-                .collect(),
+            servers: servers.into_iter().map(|server| server.0).collect(),
             timeout_ms: self.stage.scenario.session_timeout_ms,
             stands_still: self.stage.swarm.stand_still as u8,
             stands_still_ns: self.stage.swarm.latency_ns[1].max(1),

@@ -70,12 +70,8 @@ impl Ending<'_, '_> {
                 continue;
             };
             let (actor, session) = (process.actor, client.session());
-            let since_ns = self
-                .servers
-                .conns
-                .owed
-                .get(&session)
-                .map(|since_ns| (*since_ns).max(self.stage.deadline.healed_ns()));
+            let since_ns = self.servers.conns.owed.get(&session);
+            let since_ns = since_ns.map(|since_ns| (*since_ns).max(self.stage.deadline.healed_ns()));
             let waits_ns = since_ns.map_or(0, |since_ns| self.stage.now.saturating_sub(since_ns));
             self.stage.invariants.report.check(Invariant::AnswersInTime, waits_ns <= most_ns, || {
                 let seconds = waits_ns / MS / 1000;
@@ -179,14 +175,8 @@ impl Ending<'_, '_> {
         self.stage.invariants.report.check(Invariant::EveryServerServes, sick.is_empty(), || {
             format!("servers {sick:?} did not serve when faults were long over")
         });
-        let trees = self
-            .servers
-            .ensemble
-            .cluster
-            .hosts
-            .iter()
-            .filter_map(|host| host.server.as_ref())
-            .map(|server| server.tree());
+        let servers = self.servers.ensemble.cluster.hosts.iter().filter_map(|host| host.server.as_ref());
+        let trees = servers.map(|server| server.tree());
         let behind = trees.clone().map(|tree| tree.last_zxid()).min();
         let newest = trees.map(|tree| tree.last_zxid()).max();
         if behind != newest {

@@ -371,10 +371,7 @@ impl Servers {
         stage.invariants.report.tested(Invariant::NoPanic);
         match stepped {
             Ok(()) => self.server_outputs(stage, id, &mut out),
-            Err(Caught::Panic(what)) => {
-                stage.invariants.report.broken(Invariant::NoPanic, format!("s{id} panicked: {what}"));
-                stage.over = true;
-            }
+            Err(Caught::Panic(what)) => stage.panics(format!("s{id} panicked: {what}")),
             Err(Caught::Spin) => unreachable!("only tasks of clients spin"),
         }
         out.clear();

@@ -69,6 +69,12 @@ impl Stage<'_> {
         *self.run.sometimes.entry(case).or_insert(0) += 1;
     }
 
+    /// Code that is not a recipe's has panicked.
+    pub fn panics(&mut self, what: String) {
+        self.invariants.report.broken(Invariant::NoPanic, what);
+        self.over = true;
+    }
+
     /// Traces something.
     pub fn note(&mut self, place: Place, what: &What<'_>) {
         self.trace.add(self.now, place, what);

@@ -1,4 +1,5 @@
-//! Views that lag, in a script: one server that leads, and observers of which each belongs to one client.
+//! A run that its script holds up; and views that lag in it: one server that leads, and observers of which each belongs
+//! to one client.
 //!
 //! What an observer is told of transactions waits until the script lets its client's view go on; all else between
 //! servers happens at once. What a lost connection still carries is proposed, and may stand later than its session has
@@ -32,6 +33,7 @@ pub struct Held<'s, 'a> {
 }
 
 impl Held<'_, '_> {
+    /// A process's present life.
     pub fn client(&self, process: u16) -> ActorId {
         self.run.clients.lives.processes[process].actor
     }
@@ -78,11 +80,8 @@ impl Held<'_, '_> {
     /// A server is to notice that a connection is closed once all that it still carries has arrived.
     fn end_of_a_lost_connection(&mut self) -> Option<(u64, SimEvent)> {
         let carries = |conn: ConnId| {
-            self.run
-                .stage
-                .queue
-                .events()
-                .any(|h| matches!(h, SimEvent::AtServer { conn: c, .. } if *c == conn))
+            let mut events = self.run.stage.queue.events();
+            events.any(|h| matches!(h, SimEvent::AtServer { conn: c, .. } if *c == conn))
         };
         let ends = self.run.stage.queue.events().find_map(|h| match h {
             SimEvent::ServerSees { conn } if !carries(*conn) => Some(*conn),
@@ -171,14 +170,13 @@ impl Held<'_, '_> {
 
     /// Whether a transaction is none in a model: one that opens a session, or ends that of the administrator.
     fn is_unseen(&self, txn: &Txn) -> bool {
+        let stage = &self.run.stage;
         match txn.body {
             TxnBody::CreateSession { .. } => true,
-            TxnBody::CloseSession { .. } => self
-                .run
-                .stage
-                .knowledge
-                .actor(txn.session)
-                .is_none_or(|a| a.process >= self.run.stage.scenario.clients),
+            TxnBody::CloseSession { .. } => {
+                let actor = stage.knowledge.actor(txn.session);
+                actor.is_none_or(|actor| actor.process >= stage.scenario.clients)
+            }
             _ => false,
         }
     }
