@@ -40,7 +40,7 @@
 // | `listener` | where clients connect, while the server is up |
 // | `connection`, `link` | one connection's task, and what it shares with the server |
 // | `driver` | the one task that owns the server |
-// | `message`, `handle` | what connections tell it, and how others talk to it |
+// | `message`, `handle` | what connections tell the server, and how others talk to it |
 // | `time` | time since the start, by a clock that nobody sets |
 // | `info` | servers and sessions, as they are told to people |
 // | `control` | faults on demand, by HTTP |

@@ -12,7 +12,7 @@
 //! | `zab_watch` | what is followed to judge Zab by |
 //! | `conn` | one connection, and its session |
 //! | `conns` | all of them: frames become events, messages become frames, and connections end |
-//! | `event` | what happens to servers: next, at its time, or as a request comes |
+//! | `event` | what happens to servers and connections: next, at its time, or as a request comes |
 //! | `faults` | which faults can be done |
 //! | `show` | what is told of all this |
 

@@ -36,7 +36,7 @@ impl ZabWatch {
         self.is_due || self.ghost.committed.len() >= self.checked + every
     }
 
-    /// Forgets what came before `shown`.
+    /// Forgets what came before `shown`, unless something is broken: then all is kept to be shown.
     pub(super) fn forget_before(&mut self, shown: Zxid) {
         self.forgotten = shown;
         if self.broken.is_empty() {
