@@ -105,7 +105,8 @@ impl Pulse {
         self.beat().thread = std::fs::read_link("/proc/thread-self").ok();
     }
 
-    /// Somebody begins to act. Returns who acted before.
+    /// Somebody begins to act. Returns who acted before. A run calls it many times a step, out of another crate.
+    #[inline]
     pub fn acts(&self, acts: Acting) -> Acting {
         let mut beat = self.beat();
         beat.count += 1;
@@ -118,6 +119,7 @@ impl Pulse {
         former
     }
 
+    #[inline]
     fn beat(&self) -> std::sync::MutexGuard<'_, Beat> {
         self.beat.lock().unwrap_or_else(PoisonError::into_inner)
     }
