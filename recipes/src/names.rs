@@ -53,9 +53,13 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// Guid and number of a name of this kind. The guid may hold the kind as well.
+/// Guid and number of a name of this kind. The guid may hold the kind as well, and a number below zero begins with a
+/// hyphen of its own. Asked for every child that is listed, so no pattern is made for it.
 fn split<'a>(name: &'a str, kind: &str) -> Option<(&'a str, &'a str)> {
-    name.rsplit_once(&format!("-{kind}-")).filter(|(guid, _)| !guid.is_empty())
+    let (before, _) = name.rsplit_once('-')?;
+    let before = before.strip_suffix('-').unwrap_or(before);
+    let guid = before.strip_suffix(kind)?.strip_suffix('-')?;
+    Some((guid, &name[before.len() + 1..])).filter(|(guid, _)| !guid.is_empty())
 }
 
 /// All contenders of these kinds among the names of the children, first come first. Other children are left out.
