@@ -4,10 +4,9 @@ use crate::administrator;
 use crate::clock::MS;
 use crate::event::{Armed, Meddling, SimEvent};
 use crate::executor::{Caught, TaskId, quietly};
-use crate::fault::When;
 use crate::hosted::Client;
-use crate::lives::Lives;
-use crate::mailbox::{Ask, CallCompleter, Mailbox};
+use crate::lives::{Lives, servers_of};
+use crate::mailbox::{Ask, Mailbox};
 use crate::process::Process;
 use crate::programs::Running;
 use crate::server_host::Servers;
@@ -16,10 +15,10 @@ use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use std::sync::Arc;
 use std::task::Poll;
-use zk_api::{Error, ErrorCode, KeeperState, Pending, Request, Response, SessionId, Text, ZPath};
+use zk_api::{Error, ErrorCode, KeeperState, Pending, Response, SessionId, ZPath};
 use zk_invariants::Invariant;
 use zk_proto::client::{
-    CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, ClientTimer, WatchId,
+    CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, WatchId,
 };
 use zk_proto::message::{ConnId, ToClient};
 use zk_proto::server::ServerId;
@@ -64,7 +63,7 @@ impl Clients {
         servers: &mut Servers,
         actor: ActorId,
     ) -> Arc<Mailbox> {
-        let known = self.lives.servers_of(stage, actor.process);
+        let known = servers_of(stage, actor.process);
         let mailbox = self.lives.begin_process(stage, actor);
         self.connect(stage, servers, actor.process, known);
         mailbox
@@ -84,7 +83,7 @@ impl Clients {
             process.renews = true;
             process.timers = process.timers.map(|count| count + 1);
             process.watches.clear();
-            let known = self.lives.servers_of(stage, actor.process);
+            let known = servers_of(stage, actor.process);
             self.connect(stage, servers, actor.process, known);
         }
     }
@@ -151,34 +150,24 @@ impl Clients {
     /// Serves what the process's tasks have asked for, in the order in which they did.
     fn serve(&mut self, stage: &mut Stage<'_>, servers: &mut Servers, process: u16) {
         for ask in self.lives.processes[process].mailbox.take() {
-            match ask {
-                Ask::Submit { request, completer } => {
-                    self.submit(stage, servers, process, request, completer)
+            let (request, completer) = match ask {
+                Ask::Submit { request, completer } => (request, completer),
+                ask => {
+                    self.lives.serve_one(stage, process, ask);
+                    continue;
                 }
-                ask => self.lives.serve_one(stage, process, ask),
+            };
+            let p = &mut self.lives.processes[process];
+            if p.renews {
+                let (code, tried, path) = (ErrorCode::SessionExpired, request.name(), request.path());
+                completer.complete(Err(Error { code, tried, path }));
+                continue;
             }
+            let call = p.next_call;
+            p.next_call += 1;
+            p.calls.insert(call, (request.clone(), p.polling.ask(), completer));
+            self.client_event(stage, servers, process, ClientEvent::Submit { call: CallId(call), request });
         }
-    }
-
-    /// The code of a process has a request.
-    fn submit(
-        &mut self,
-        stage: &mut Stage<'_>,
-        servers: &mut Servers,
-        process: u16,
-        request: Request,
-        completer: CallCompleter,
-    ) {
-        let p = &mut self.lives.processes[process];
-        if p.renews {
-            let (code, tried, path) = (ErrorCode::SessionExpired, request.name(), request.path());
-            completer.complete(Err(Error { code, tried, path }));
-            return;
-        }
-        let call = p.next_call;
-        p.next_call += 1;
-        p.calls.insert(call, (request.clone(), p.polling.ask(), completer));
-        self.client_event(stage, servers, process, ClientEvent::Submit { call: CallId(call), request });
     }
 
     /// Purges the watches that nobody waits for any more.
@@ -261,7 +250,11 @@ impl Clients {
             SimEvent::ClientSees { conn } => self.client_sees(stage, servers, conn),
             SimEvent::Opening { conn } => self.opening(stage, servers, conn),
             SimEvent::ClientTimer { actor, timer, generation } => {
-                self.client_timer(stage, servers, actor, timer, generation)
+                let its = &mut self.lives.processes[process];
+                if its.is(actor) && *its.timer(timer) == generation {
+                    stage.note(Place::Client(actor), &What::ClientTimer(timer));
+                    self.client_event(stage, servers, process, ClientEvent::Timer(timer));
+                }
             }
             SimEvent::Renew { actor } => self.renew(stage, servers, actor),
             SimEvent::Wake { actor, completer, .. } => {
@@ -338,21 +331,6 @@ impl Clients {
         self.client_event(stage, servers, actor.process, ClientEvent::Lost { conn: id });
     }
 
-    fn client_timer(
-        &mut self,
-        stage: &mut Stage<'_>,
-        servers: &mut Servers,
-        actor: ActorId,
-        timer: ClientTimer,
-        generation: u32,
-    ) {
-        let process = &mut self.lives.processes[actor.process];
-        if process.is(actor) && *process.timer(timer) == generation {
-            stage.note(Place::Client(actor), &What::ClientTimer(timer));
-            self.client_event(stage, servers, actor.process, ClientEvent::Timer(timer));
-        }
-    }
-
     /// Steps a client's session and does what it wants done.
     fn client_event(
         &mut self,
@@ -416,9 +394,7 @@ impl Clients {
                 let p = &mut self.lives.processes[process];
                 let after = p.clock.real_ns(u64::from(after_ms) * MS);
                 let actor = p.actor;
-                let count = p.timer(timer);
-                *count += 1;
-                let generation = *count;
+                let generation = p.set_timer(timer);
                 stage.queue.push(stage.now + after, SimEvent::ClientTimer { actor, timer, generation });
             }
         }
@@ -455,28 +431,8 @@ impl Clients {
         polls.into_iter().for_each(|truth| stage.establish(truth));
     }
 
-    /// A fault strikes a client now, or as soon as it does what the fault waits for.
-    pub fn aim(
-        &mut self,
-        stage: &mut Stage<'_>,
-        servers: &mut Servers,
-        client: u16,
-        when: When,
-        armed: Armed,
-    ) {
-        if client >= stage.scenario.clients {
-            return;
-        }
-        let process = &mut self.lives.processes[client];
-        let actor = process.actor;
-        match when {
-            When::Now => self.strike(stage, servers, actor, armed),
-            When::NextRequest(_) | When::NextGrant | When::NextWork => process.armed.push((when, armed)),
-        }
-    }
-
     /// A fault strikes an actor, unless it is gone by now.
-    fn strike(&mut self, stage: &mut Stage<'_>, servers: &mut Servers, actor: ActorId, armed: Armed) {
+    pub fn strike(&mut self, stage: &mut Stage<'_>, servers: &mut Servers, actor: ActorId, armed: Armed) {
         if stage.phase != Phase::Faults || !self.lives.processes[actor.process].is(actor) {
             return;
         }
@@ -490,7 +446,11 @@ impl Clients {
             Armed::ExpireOwner => {}
             Armed::Pause { for_ms } => self.lives.pause(stage, actor, for_ms),
             Armed::Crash { restart_after_ms } => {
-                self.lives.crash_client(stage, servers, actor, restart_after_ms)
+                if stage.knowledge.is_holding(actor) {
+                    stage.once("crashed while holding");
+                }
+                self.lives.crash_process(stage, servers, actor.process);
+                self.lives.come_back(stage, actor.process, restart_after_ms * MS);
             }
             Armed::Meddle(meddling) => self.meddle(stage, servers, actor, meddling),
         }
@@ -534,19 +494,13 @@ impl Clients {
     }
 
     /// An administrator meddles with a znode.
-    pub fn meddle_with(
+    pub fn administers(
         &mut self,
         stage: &mut Stage<'_>,
         servers: &mut Servers,
-        path: &Text,
+        node: ZPath,
         meddling: Meddling,
     ) {
-        if let Ok(node) = ZPath::parse(path) {
-            self.administers(stage, servers, node, meddling);
-        }
-    }
-
-    fn administers(&mut self, stage: &mut Stage<'_>, servers: &mut Servers, node: ZPath, meddling: Meddling) {
         let zk = self.administrators_session(stage, servers);
         let code = administrator::meddles(zk, node, meddling);
         self.lives.tasks.executor.spawn(stage.scenario.clients, Box::pin(code));

@@ -13,7 +13,7 @@ use crate::simulation::Simulation;
 use crate::trace_event::{Place, What};
 use crate::views::{EVENTS_PER_STEP, Held};
 use std::collections::BTreeMap;
-use zk_api::{KeeperState, Text};
+use zk_api::{KeeperState, Text, ZPath};
 use zk_proto::client::ClientTimer;
 use zk_proto::message::{ConnId, ToClient, ToServer};
 use zk_trials::event::ActorId;
@@ -448,12 +448,10 @@ impl Follower<'_, '_> {
 
     /// He does it by a session of his own, and nothing else happens meanwhile.
     fn administrate(&mut self, path: &Text, meddling: Meddling) -> Result<(), String> {
-        self.held.run.clients.meddle_with(
-            &mut self.held.run.stage,
-            &mut self.held.run.servers,
-            path,
-            meddling,
-        );
+        let Simulation { stage, servers, clients, .. } = &mut *self.held.run;
+        if let Ok(node) = ZPath::parse(path) {
+            clients.administers(stage, servers, node, meddling);
+        }
         self.held.run.turn();
         let p = self.held.run.stage.scenario.clients;
         for _ in 0..EVENTS_PER_STEP {

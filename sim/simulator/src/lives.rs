@@ -90,25 +90,6 @@ impl Lives {
         }
     }
 
-    /// The servers that a process connects to, in the order in which it tries them.
-    pub fn servers_of(&self, stage: &mut Stage<'_>, process: u16) -> Vec<ServerId> {
-        if stage.scenario.lag() > 0 {
-            return stage.scenario.own_observers(process).map(ServerId).collect();
-        }
-        let mut servers: Vec<ServerId> = (0..stage.scenario.machines()).map(ServerId).collect();
-        for last in (1..servers.len()).rev() {
-            let other = stage.choices.below(Stream::Servers, process.into(), last as u64 + 1);
-            servers.swap(last, other as usize);
-        }
-        // About so many know only one, and can go nowhere else.
-        let (alone, clients) = (stage.scenario.one_server_clients.into(), stage.scenario.clients.into());
-        if alone > 0 && process < stage.scenario.clients {
-            let one = stage.choices.below(Stream::Servers, 1 << 16 | u64::from(process), clients) < alone;
-            servers.truncate(if one { 1 } else { servers.len() });
-        }
-        servers
-    }
-
     /// A client's session has changed its state.
     pub fn client_state(&mut self, stage: &mut Stage<'_>, process: u16, state: KeeperState) {
         let p = &mut self.processes[process];
@@ -230,26 +211,28 @@ impl Lives {
             Ask::Sleep { duration, completer } => {
                 let ns = u64::try_from(duration.min(Duration::from_secs(1 << 30)).as_nanos());
                 let after = p.clock.real_ns(ns.expect("thirty years are not too many nanoseconds"));
-                self.wake_after(stage, actor, after, true, completer);
+                wake_after(stage, actor, after, true, completer);
             }
             Ask::Point { completer } => {
                 let [_, most] = stage.swarm.latency_ns;
                 let after = stage.choices.below(Stream::Point, process.into(), most.max(1));
-                self.wake_after(stage, actor, after, false, completer);
+                wake_after(stage, actor, after, false, completer);
             }
             Ask::Work { completer } => {
-                let after = self.work(stage, process);
+                let after = work(stage, process);
                 if stage.knowledge.is_holding(actor) {
                     // Before work that is over at once.
                     self.aimed_at(stage, actor, When::NextWork);
                 }
-                self.wake_after(stage, actor, after, false, completer);
+                wake_after(stage, actor, after, false, completer);
             }
             Ask::Write { completer, .. } if !stage.has_effects() => {
                 completer.complete(true);
             }
             Ask::Write { thread, resource, token, completer } => {
-                self.write(stage, actor.of_thread(thread), resource, token, completer);
+                let (after, actor) = (travel(stage, process), actor.of_thread(thread));
+                let event = SimEvent::WriteArrives { actor, resource, token, completer };
+                stage.queue.push(stage.now + after, event);
             }
             Ask::Observe { thread, what } => {
                 p.polling.tells(&what);
@@ -264,56 +247,6 @@ impl Lives {
             }
             Ask::Submit { .. } => unreachable!("sessions take requests"),
         }
-    }
-
-    fn wake_after(
-        &mut self,
-        stage: &mut Stage<'_>,
-        actor: ActorId,
-        after_ns: u64,
-        sleeps: bool,
-        completer: Completer<()>,
-    ) {
-        let at_ns = stage.now.saturating_add(after_ns);
-        stage.queue.push(at_ns, SimEvent::Wake { actor, after_ns, sleeps, completer });
-    }
-
-    /// How long a piece of work takes: mostly short, at times longer than a session lives in silence.
-    fn work(&mut self, stage: &mut Stage<'_>, process: u16) -> u64 {
-        let [least, most] = stage.swarm.work_ns;
-        let x = stage.choices.below(Stream::Work, process.into(), 1 << 16);
-        // Some is over at once, so that a release meets those who are just about to look.
-        if stage.choices.below(Stream::Work, process.into(), 4) < stage.swarm.quick_work {
-            return least;
-        }
-        let spread = if stage.phase == Phase::Healed { (most - least) / 4 } else { most - least };
-        least + share(spread, x, stage.swarm.work_power)
-    }
-
-    /// A write to the outside resource sets out. Mostly it arrives soon, at times after the session is dead.
-    fn write(
-        &mut self,
-        stage: &mut Stage<'_>,
-        actor: ActorId,
-        resource: Resource,
-        token: Option<Zxid>,
-        completer: Completer<bool>,
-    ) {
-        let after = self.travel(stage, actor.process);
-        if after > stage.granted_timeout_ns() {
-            stage.once("write travelled for longer than a session timeout");
-        }
-        let event = SimEvent::WriteArrives { actor, resource, token, completer };
-        stage.queue.push(stage.now + after, event);
-    }
-
-    fn travel(&mut self, stage: &mut Stage<'_>, process: u16) -> u64 {
-        let long = stage.choices.below(Stream::Write, process.into(), 64) < stage.swarm.long_writes;
-        let x = stage.choices.below(Stream::Write, process.into(), 1 << 16);
-        if long && stage.phase == Phase::Faults {
-            return share(2 * stage.granted_timeout_ns(), x, 1);
-        }
-        share(stage.swarm.latency_ns[1], x, stage.swarm.latency_power)
     }
 
     /// A write reaches the resource, whether or not its writer still lives.
@@ -402,21 +335,6 @@ impl Lives {
         stage.queue.push(stage.now + for_ms * MS, SimEvent::Resume { actor, pause });
     }
 
-    /// A process crashes, and comes back after a while.
-    pub fn crash_client(
-        &mut self,
-        stage: &mut Stage<'_>,
-        servers: &mut Servers,
-        actor: ActorId,
-        restart_after_ms: u64,
-    ) {
-        if stage.knowledge.is_holding(actor) {
-            stage.once("crashed while holding");
-        }
-        self.crash_process(stage, servers, actor.process);
-        self.come_back(stage, actor.process, restart_after_ms * MS);
-    }
-
     /// The process crashes; its session lives on until it expires.
     pub fn crash_process(&mut self, stage: &mut Stage<'_>, servers: &mut Servers, process: u16) {
         let actor = self.processes[process].actor;
@@ -444,7 +362,7 @@ impl Lives {
     }
 
     /// The process begins another life after a while, if there is anything left to do.
-    fn come_back(&mut self, stage: &mut Stage<'_>, process: u16, after_ns: u64) {
+    pub fn come_back(&mut self, stage: &mut Stage<'_>, process: u16, after_ns: u64) {
         let p = &mut self.processes[process];
         let Some(life) = p.actor.life.checked_add(1) else { return };
         // Whoever follows a script begins again when the script says so.
@@ -485,4 +403,55 @@ fn fits(when: When, request: &Request) -> bool {
         When::NextRequest(RequestKind::Read) => !request.is_write(),
         When::Now | When::NextGrant | When::NextWork => false,
     }
+}
+
+/// The servers that a process connects to, in the order in which it tries them.
+pub fn servers_of(stage: &mut Stage<'_>, process: u16) -> Vec<ServerId> {
+    if stage.scenario.lag() > 0 {
+        return stage.scenario.own_observers(process).map(ServerId).collect();
+    }
+    let mut servers: Vec<ServerId> = (0..stage.scenario.machines()).map(ServerId).collect();
+    for last in (1..servers.len()).rev() {
+        let other = stage.choices.below(Stream::Servers, process.into(), last as u64 + 1);
+        servers.swap(last, other as usize);
+    }
+    // About so many know only one, and can go nowhere else.
+    let (alone, clients) = (stage.scenario.one_server_clients.into(), stage.scenario.clients.into());
+    if alone > 0 && process < stage.scenario.clients {
+        let one = stage.choices.below(Stream::Servers, 1 << 16 | u64::from(process), clients) < alone;
+        servers.truncate(if one { 1 } else { servers.len() });
+    }
+    servers
+}
+
+fn wake_after(stage: &mut Stage<'_>, actor: ActorId, after_ns: u64, sleeps: bool, completer: Completer<()>) {
+    let at_ns = stage.now.saturating_add(after_ns);
+    stage.queue.push(at_ns, SimEvent::Wake { actor, after_ns, sleeps, completer });
+}
+
+/// How long a piece of work takes: mostly short, at times longer than a session lives in silence.
+fn work(stage: &mut Stage<'_>, process: u16) -> u64 {
+    let [least, most] = stage.swarm.work_ns;
+    let x = stage.choices.below(Stream::Work, process.into(), 1 << 16);
+    // Some is over at once, so that a release meets those who are just about to look.
+    if stage.choices.below(Stream::Work, process.into(), 4) < stage.swarm.quick_work {
+        return least;
+    }
+    let spread = if stage.phase == Phase::Healed { (most - least) / 4 } else { most - least };
+    least + share(spread, x, stage.swarm.work_power)
+}
+
+/// How long a write to the outside resource travels. Mostly it arrives soon, at times after the session is dead.
+fn travel(stage: &mut Stage<'_>, process: u16) -> u64 {
+    let long = stage.choices.below(Stream::Write, process.into(), 64) < stage.swarm.long_writes;
+    let x = stage.choices.below(Stream::Write, process.into(), 1 << 16);
+    let timeout = stage.granted_timeout_ns();
+    let after = match long && stage.phase == Phase::Faults {
+        true => share(2 * timeout, x, 1),
+        false => share(stage.swarm.latency_ns[1], x, stage.swarm.latency_power),
+    };
+    if after > timeout {
+        stage.once("write travelled for longer than a session timeout");
+    }
+    after
 }

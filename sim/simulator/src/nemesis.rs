@@ -97,8 +97,17 @@ impl Nemesis<'_, '_> {
         }
     }
 
+    /// A fault strikes a client now, or as soon as it does what the fault waits for.
     fn aim(&mut self, client: u16, when: When, armed: Armed) {
-        self.clients.aim(self.stage, self.servers, client, when, armed);
+        if client >= self.stage.scenario.clients {
+            return;
+        }
+        let process = &mut self.clients.lives.processes[client];
+        let actor = process.actor;
+        match when {
+            When::Now => self.clients.strike(self.stage, self.servers, actor, armed),
+            When::NextRequest(_) | When::NextGrant | When::NextWork => process.armed.push((when, armed)),
+        }
     }
 
     /// Somebody asks a server for a client's session, and does not know its password.

@@ -128,6 +128,13 @@ impl Process {
         }
     }
 
+    /// Sets a timer. Gives the count of its settings.
+    pub fn set_timer(&mut self, timer: ClientTimer) -> u32 {
+        let count = self.timer(timer);
+        *count += 1;
+        *count
+    }
+
     /// The present life is over: forgets all that belongs to it. Its tasks are the executor's.
     pub fn end_life(&mut self) {
         self.mailbox.die();

@@ -3,7 +3,7 @@
 use crate::choices::Stream;
 use crate::event::SimEvent;
 use crate::hosted::{Client, Foul, Hosted, SocketPhase};
-use crate::lives::Lives;
+use crate::lives::{Lives, servers_of};
 use crate::mailbox::Ask;
 use crate::process::Process;
 use crate::server_host::Servers;
@@ -31,7 +31,7 @@ impl Running<'_, '_> {
     pub fn begin(&mut self, actor: ActorId, programs: &Arc<dyn Programs>) {
         self.lives.begin_process(self.stage, actor);
         let entity = u64::from(actor.process) << 8 | u64::from(actor.life);
-        let servers = self.lives.servers_of(self.stage, actor.process);
+        let servers = servers_of(self.stage, actor.process);
         let life = Life {
             me: actor,
             clients: self.stage.scenario.clients,
@@ -131,9 +131,7 @@ impl Running<'_, '_> {
             return;
         }
         // A timer that was set before is void in any case.
-        let generation = p.timer(ClientTimer::Liveness);
-        *generation += 1;
-        let generation = *generation;
+        let generation = p.set_timer(ClientTimer::Liveness);
         if let Some(timer_ns) = step.timer_ns {
             let after = p.clock.real_ns(timer_ns.saturating_sub(now.steady_ns));
             let timer = ClientTimer::Liveness;
