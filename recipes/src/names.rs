@@ -56,10 +56,12 @@ impl<'a> Contender<'a> {
 /// Guid and number of a name of this kind. The guid may hold the kind as well, and a number below zero begins with a
 /// hyphen of its own. Asked for every child that is listed, so no pattern is made for it.
 fn split<'a>(name: &'a str, kind: &str) -> Option<(&'a str, &'a str)> {
+    let at = |before: &'a str| {
+        let guid = before.strip_suffix(kind)?.strip_suffix('-')?;
+        Some((guid, &name[before.len() + 1..])).filter(|(guid, _)| !guid.is_empty())
+    };
     let (before, _) = name.rsplit_once('-')?;
-    let before = before.strip_suffix('-').unwrap_or(before);
-    let guid = before.strip_suffix(kind)?.strip_suffix('-')?;
-    Some((guid, &name[before.len() + 1..])).filter(|(guid, _)| !guid.is_empty())
+    at(before).or_else(|| at(before.strip_suffix('-')?))
 }
 
 /// All contenders of these kinds among the names of the children, first come first. Other children are left out.
@@ -95,6 +97,8 @@ mod tests {
     fn a_guid_may_hold_the_kind() {
         let c = Contender::parse("a-lock-b-lock-0000000001", &["lock"]).unwrap();
         assert_eq!((c.guid(), c.sequence), ("a-lock-b", 1));
+        let c = Contender::parse("a-lock--0000000001", &["lock-"]).unwrap();
+        assert_eq!((c.guid(), c.sequence), ("a", 1), "a kind may end with a hyphen");
     }
 
     #[test]
