@@ -83,7 +83,7 @@ impl Clients {
         }
     }
 
-    /// This server serves no more.
+    /// Closes all connections, as this server serves no more, and forgets what went to its leader.
     pub(super) fn close_all(&mut self, view: View<'_>, step: &mut ServerStep<'_>) {
         if self.forwarded.is_empty() || !view.config.deviates(Mutant::ForwardedOutlivesRole, step.out) {
             self.forwarded.clear();
@@ -133,9 +133,9 @@ impl Clients {
         connection.waiting.extend(former.map(|xid| Waiting::FormerForwarded { xid }));
     }
 
-    /// The session is the client's, which is told so when everything up to `told` is applied. Gives what has come since
-    /// it asked.
-    pub(super) fn joined(
+    /// The session is the client's, as the leader says: it is told so when everything up to `told` is applied. Gives what
+    /// has come since it asked.
+    pub(super) fn admit(
         &mut self,
         conn: ConnId,
         told: Zxid,

@@ -108,20 +108,18 @@ impl Lead {
     }
 
     /// A sync waits.
-    pub(super) fn wait(&mut self, sync: AskedSync) {
+    pub(super) fn push_sync(&mut self, sync: AskedSync) {
         self.syncs.push(sync);
     }
 
     /// The syncs that wait for nothing behind `committed`, of which all commits were sent.
     pub(super) fn due_syncs(&mut self, committed: Zxid, config: &PeerConfig) -> Vec<AskedSync> {
-        if self.syncs.is_empty() {
-            return Vec::new();
-        }
+        let syncs = std::mem::take(&mut self.syncs);
         let is_due = |sync: &AskedSync| {
             // This server's own clients wait for its tree.
             self.is_confirmed(sync.round, config) && (sync.link.is_none() || sync.after <= committed)
         };
-        let (due, wait) = self.syncs.iter().cloned().partition(is_due);
+        let (due, wait) = syncs.into_iter().partition(is_due);
         self.syncs = wait;
         due
     }

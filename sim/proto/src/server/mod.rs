@@ -390,7 +390,7 @@ impl Server {
             && replica.config.deviates(Mutant::RefusalOverruled, step.out);
         match answer {
             Answer::Attached { conn, valid } if valid || overrules => {
-                for early in clients.joined(conn, told, replica.view(), step) {
+                for early in clients.admit(conn, told, replica.view(), step) {
                     match early {
                         Early::Message(message) => self.received(conn, message, step),
                         Early::Refused { xid, code, takes_zxid } => {

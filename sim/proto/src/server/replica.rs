@@ -1,5 +1,5 @@
-//! What a server has as one of an ensemble: its peer, its disk, the tree and the sessions as they are applied, and what it
-//! does for others while it leads.
+//! What a server has as one of an ensemble: its peer, its disk, the tree and the sessions as they are applied; what it does
+//! for others while it leads, and asks of its leader while it learns.
 
 use super::clients::Clients;
 use super::config::{ServerConfig, Syncs};
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use zk_api::{ErrorCode, Request, SessionId, Zxid};
 
-/// See the module.
+/// What a server has as one of an ensemble.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Replica {
     pub(super) config: ServerConfig,
@@ -49,9 +49,6 @@ struct Mending {
     /// What its peer wants done first.
     first: Vec<zab::Output>,
 }
-
-/// What the peer is to be told when what it wants now is done.
-type Next = VecDeque<zab::Event>;
 
 impl Replica {
     /// As its disk has it. Adds what is to be done to that.
@@ -134,7 +131,8 @@ impl Replica {
     }
 
     fn zab_outputs(&mut self, mut out: Vec<zab::Output>, clients: &mut Clients, step: &mut ServerStep<'_>) {
-        let mut next = Next::new();
+        // What the peer is to be told when what it wants now is done.
+        let mut next = VecDeque::new();
         loop {
             for output in out.drain(..) {
                 self.zab_output(output, &mut next, clients, step);
@@ -148,7 +146,7 @@ impl Replica {
     fn zab_output(
         &mut self,
         output: zab::Output,
-        next: &mut Next,
+        next: &mut VecDeque<zab::Event>,
         clients: &mut Clients,
         step: &mut ServerStep<'_>,
     ) {
@@ -358,24 +356,19 @@ impl Replica {
             self.ask(Ask::Sync { conn }, step);
             return None;
         }
-        let sync = self.asked_sync(None, conn, step)?;
-        let lead = self.lead.as_mut()?;
+        let sync = self.asked_sync(None, conn, step);
+        let lead = self.lead.as_mut().expect("it was just seen to lead");
         if lead.is_confirmed(sync.round, &self.config.zab) {
             return Some(sync.after);
         }
-        lead.wait(sync);
+        lead.push_sync(sync);
         None
     }
 
     /// A sync has come to this leader, which asks whom it has to.
-    fn asked_sync(
-        &mut self,
-        link: Option<LinkId>,
-        conn: ConnId,
-        step: &mut ServerStep<'_>,
-    ) -> Option<AskedSync> {
+    fn asked_sync(&mut self, link: Option<LinkId>, conn: ConnId, step: &mut ServerStep<'_>) -> AskedSync {
         let after = self.sync_point();
-        let lead = self.lead.as_mut()?;
+        let lead = self.lead.as_mut().expect("whoever takes a sync leads");
         let round = match self.config.syncs {
             Syncs::AsShipped => 0,
             Syncs::AskQuorum => lead.next_round(),
@@ -385,7 +378,7 @@ impl Replica {
                 step.out.push(Output::SendPeer { link, message: ToPeer::Answer(Answer::Asks { round }) });
             }
         }
-        Some(AskedSync { after, round, link, conn })
+        AskedSync { after, round, link, conn }
     }
 
     /// Asks again with each ping, as a learner that has come since was not asked.
@@ -445,9 +438,9 @@ impl Replica {
         clients: &mut Clients,
         step: &mut ServerStep<'_>,
     ) {
+        let Some(lead) = &mut self.lead else { return };
         let serving = self.peer.serving_links();
-        let server = serving.into_iter().find(|(serving, _)| *serving == link).map(|(_, server)| server);
-        let (Some(server), Some(lead)) = (server, &mut self.lead) else { return };
+        let Some((_, server)) = serving.into_iter().find(|(serving, _)| *serving == link) else { return };
         let place = Place::Learner(link);
         match ask {
             Ask::Open { session, password, timeout_ms } => {
@@ -468,9 +461,7 @@ impl Replica {
             Ask::Write { session, xid, write } => self.write_for(link, session, xid, write, clients, step),
             Ask::Sync { conn } => {
                 let sync = self.asked_sync(Some(link), conn, step);
-                if let (Some(lead), Some(sync)) = (&mut self.lead, sync) {
-                    lead.wait(sync);
-                }
+                self.lead.as_mut().expect("it was just seen to lead").push_sync(sync);
                 self.answer_syncs(self.peer.committed(), clients, step);
             }
             Ask::Follows { round } => {
@@ -494,7 +485,7 @@ impl Replica {
         clients: &mut Clients,
         step: &mut ServerStep<'_>,
     ) -> Option<Zxid> {
-        let lead = self.lead.as_mut()?;
+        let lead = self.lead.as_mut().expect("whoever opens a session leads");
         lead.tracker.track(session, timeout_ms);
         lead.owners.insert(session, place);
         self.propose(session, Xid(0), TxnBody::CreateSession { timeout_ms, password }, clients, step)
@@ -508,7 +499,7 @@ impl Replica {
         (password, timeout_ms): (Password, u32),
         step: &mut ServerStep<'_>,
     ) -> bool {
-        let Some(lead) = &mut self.lead else { return false };
+        let lead = self.lead.as_mut().expect("whoever tells whether a session lives leads");
         let compares = |found: &Session| {
             found.password == password
                 || place != Place::Here && self.config.deviates(Mutant::PasswordNotCompared, step.out)
@@ -531,7 +522,7 @@ impl Replica {
         clients: &mut Clients,
         step: &mut ServerStep<'_>,
     ) -> Option<Zxid> {
-        let lead = self.lead.as_mut()?;
+        let lead = self.lead.as_mut().expect("whoever prepares a write leads");
         let body = prepare(&lead.ahead, &self.config.tree, caller, request);
         let body = self.config.prepares_otherwise(&lead.ahead, &self.tree, caller, request, body, step.out);
         if *request == Request::CloseSession {

@@ -1,4 +1,4 @@
-//! A znode as it is stored.
+//! Znodes, and what is told of them.
 
 use crate::txn::NodeKind;
 use std::collections::BTreeSet;

@@ -1,11 +1,9 @@
 //! Who votes in an ensemble, and how long anybody waits.
 
-use super::event::{Note, Out, Output, RecoveredHistory};
-use super::message::Vote;
+use super::event::{Note, Out, Output};
 use crate::ids::ServerId;
 use crate::mutant::{self, Mutant};
 use std::collections::BTreeSet;
-use zk_api::Zxid;
 
 /// How a peer is set up. The voters and the observers are the same for all.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -106,49 +104,5 @@ impl PeerConfig {
         let deviates = self.planted() == Some(mutant);
         out.extend(deviates.then_some(Output::Note(Note::Deviated(mutant))));
         deviates
-    }
-
-    /// The order of votes as this peer sees it.
-    pub(super) fn prefers(&self, a: &Vote, b: &Vote) -> bool {
-        match self.planted() {
-            Some(Mutant::EqualHistoryById) => {
-                let newer = a.epoch == b.epoch && a.zxid > b.zxid;
-                a.epoch > b.epoch || newer || a.zxid == b.zxid && a.leader > b.leader
-            }
-            Some(Mutant::VotesWithoutEpoch) => (a.zxid, a.leader) > (b.zxid, b.leader),
-            Some(_) | None => a.beats(b),
-        }
-    }
-
-    /// The same, with a mark where it is not the order of votes.
-    pub(super) fn judges(&self, a: &Vote, b: &Vote, out: Out<'_>) -> bool {
-        let prefers = self.prefers(a, b);
-        if let (Some(mutant), true) = (self.planted(), prefers != a.beats(b)) {
-            self.deviates(mutant, out);
-        }
-        prefers
-    }
-
-    /// What is taken for what is on disk.
-    pub(super) fn starts_from(&self, mut disk: RecoveredHistory, out: Out<'_>) -> RecoveredHistory {
-        match self.planted() {
-            Some(Mutant::ForgetsPromise) => {
-                let known = disk.log.last().map_or(disk.base, |txn| txn.zxid).epoch().max(disk.current_epoch);
-                if disk.accepted_epoch > known && self.deviates(Mutant::ForgetsPromise, out) {
-                    disk.accepted_epoch = known;
-                }
-            }
-            Some(Mutant::ForgetsTheLast) if !disk.log.is_empty() => {
-                self.deviates(Mutant::ForgetsTheLast, out);
-                disk.log.pop();
-            }
-            Some(_) | None => {}
-        }
-        disk
-    }
-
-    /// The zxid behind the last of an epoch, when the counter carries into it.
-    pub(super) fn rolls_over(&self, last: Zxid) -> Option<Zxid> {
-        (self.planted() == Some(Mutant::CounterOverflows)).then(|| Zxid::new(last.epoch().wrapping_add(1), 0))
     }
 }

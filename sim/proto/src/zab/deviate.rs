@@ -1,18 +1,66 @@
-//! What planted bugs do, each at its place in the peer's code. Without one everything here does nothing. What needs no
-//! more than the set-up stands beside it, in `config`.
+//! What planted bugs do, each at its place in the peer's code. Without one everything here does nothing.
 //!
 //! `deviates` leaves the mark, so it is asked last, where the answer makes a difference.
 
-use super::event::{Out, Output, Violation, Write};
+use super::config::PeerConfig;
+use super::event::{Out, Output, RecoveredHistory, Violation, Write};
 use super::history::Plan;
 use super::leader::Leader;
 use super::learner::{Learner, Phase};
-use super::message::{LinkId, Packet};
+use super::message::{LinkId, Packet, Vote};
 use super::own::{Next, Own};
 use crate::mutant::Mutant;
 use crate::txn::Txn;
 use std::sync::Arc;
 use zk_api::Zxid;
+
+/// The order of votes as this peer sees it.
+pub(super) fn prefers(config: &PeerConfig, a: &Vote, b: &Vote) -> bool {
+    match config.planted() {
+        Some(Mutant::EqualHistoryById) => {
+            let newer = a.epoch == b.epoch && a.zxid > b.zxid;
+            a.epoch > b.epoch || newer || a.zxid == b.zxid && a.leader > b.leader
+        }
+        Some(Mutant::VotesWithoutEpoch) => (a.zxid, a.leader) > (b.zxid, b.leader),
+        Some(_) | None => a.beats(b),
+    }
+}
+
+/// The same, with a mark where it is not the order of votes.
+pub(super) fn judges(config: &PeerConfig, a: &Vote, b: &Vote, out: Out<'_>) -> bool {
+    let prefers = prefers(config, a, b);
+    if let (Some(mutant), true) = (config.planted(), prefers != a.beats(b)) {
+        config.deviates(mutant, out);
+    }
+    prefers
+}
+
+/// What is taken for what is on disk.
+pub(super) fn starts_otherwise(
+    config: &PeerConfig,
+    mut disk: RecoveredHistory,
+    out: Out<'_>,
+) -> RecoveredHistory {
+    match config.planted() {
+        Some(Mutant::ForgetsPromise) => {
+            let known = disk.log.last().map_or(disk.base, |txn| txn.zxid).epoch().max(disk.current_epoch);
+            if disk.accepted_epoch > known && config.deviates(Mutant::ForgetsPromise, out) {
+                disk.accepted_epoch = known;
+            }
+        }
+        Some(Mutant::ForgetsTheLast) if !disk.log.is_empty() => {
+            config.deviates(Mutant::ForgetsTheLast, out);
+            disk.log.pop();
+        }
+        Some(_) | None => {}
+    }
+    disk
+}
+
+/// The zxid behind the last of an epoch, when the counter carries into it.
+pub(super) fn rolls_over(config: &PeerConfig, last: Zxid) -> Option<Zxid> {
+    (config.planted() == Some(Mutant::CounterOverflows)).then(|| Zxid::new(last.epoch().wrapping_add(1), 0))
+}
 
 /// Whether it does not even look for a leader.
 pub(super) fn refuses(own: &Own, out: Out<'_>) -> bool {
@@ -22,7 +70,7 @@ pub(super) fn refuses(own: &Own, out: Out<'_>) -> bool {
 
 /// Turns away from a leader, or from leading, and forgets what is in memory alone, or what is not. `shared` is where the
 /// history ended that leader and learners began with.
-pub(super) fn leaves(own: &mut Own, shared: Zxid, out: Out<'_>) {
+pub(super) fn leaves_otherwise(own: &mut Own, shared: Zxid, out: Out<'_>) {
     let Some(mutant) = own.config.planted() else { return };
     if mutant == Mutant::MemoryOutlivesElection {
         let kept = shared.max(own.delivered);
@@ -53,7 +101,8 @@ pub(super) fn stays(own: &Own, out: Out<'_>) -> bool {
         && own.deviates(Mutant::ObserverStays, out)
 }
 
-/// Whether a peer without a leader looks for one at once, whatever is on its way to the disk.
+/// Whether a peer without a leader looks for one at once, whatever is on its way to the disk. One that takes its log for
+/// shorter than it is does so now.
 pub(super) fn looks_unsettled(own: &mut Own, out: Out<'_>) -> bool {
     let Some(mutant) = own.config.planted() else { return false };
     let (is_idle, durable) = (own.storage.is_idle(), own.storage.durable());
@@ -73,7 +122,7 @@ pub(super) fn looks_unsettled(own: &mut Own, out: Out<'_>) -> bool {
 }
 
 /// Whether this peer has delivered in its own way. `serves` says whether it follows or observes, and serves.
-pub(super) fn delivers(own: &mut Own, serves: bool, out: Out<'_>) -> bool {
+pub(super) fn delivers_otherwise(own: &mut Own, serves: bool, out: Out<'_>) -> bool {
     let Some(mutant) = own.config.planted() else { return false };
     let up_to = own.deliverable();
     let known = own.committed.min(own.history.last());
@@ -107,7 +156,7 @@ pub(super) fn delivers(own: &mut Own, serves: bool, out: Out<'_>) -> bool {
 // What a learner does.
 
 /// Whether something else became of the leader's state.
-pub(super) fn starts_over(own: &mut Own, write: &Write, out: Out<'_>) -> bool {
+pub(super) fn starts_over_otherwise(own: &mut Own, write: &Write, out: Out<'_>) -> bool {
     match own.config.planted() {
         Some(Mutant::SnapshotInMemory) => {
             own.storage.hold(write.clone());
@@ -123,7 +172,7 @@ pub(super) fn starts_over(own: &mut Own, write: &Write, out: Out<'_>) -> bool {
 }
 
 /// Whether something else became of a part of the history, or of a proposal.
-pub(super) fn logs(learner: &mut Learner, own: &mut Own, write: &Write, out: Out<'_>) -> bool {
+pub(super) fn logs_otherwise(learner: &mut Learner, own: &mut Own, write: &Write, out: Out<'_>) -> bool {
     let Some(mutant) = own.config.planted() else { return false };
     let phase = learner.phase;
     let is_held = match mutant {
@@ -160,7 +209,7 @@ pub(super) fn logs(learner: &mut Learner, own: &mut Own, write: &Write, out: Out
 }
 
 /// Whether the history and the epoch go to the disk in another order, or are acknowledged out of it.
-pub(super) fn persists(learner: &mut Learner, own: &mut Own, out: Out<'_>) -> bool {
+pub(super) fn persists_otherwise(learner: &mut Learner, own: &mut Own, out: Out<'_>) -> bool {
     let Some(mutant) = own.config.planted() else { return false };
     let (epoch, synced, told) = (Write::CurrentEpoch(learner.epoch), learner.synced, learner.told);
     let holds = own.storage.holds();
@@ -216,7 +265,7 @@ pub(super) fn persists(learner: &mut Learner, own: &mut Own, out: Out<'_>) -> bo
 }
 
 /// Whether a learner makes something else of what is on disk now.
-pub(super) fn acknowledges(learner: &mut Learner, own: &Own, write: &Write, out: Out<'_>) -> bool {
+pub(super) fn acknowledges_otherwise(learner: &mut Learner, own: &Own, write: &Write, out: Out<'_>) -> bool {
     let Some(mutant) = own.config.planted() else { return false };
     let (phase, durable) = (learner.phase, own.storage.durable());
     match mutant {
@@ -248,7 +297,7 @@ pub(super) fn acknowledges(learner: &mut Learner, own: &Own, write: &Write, out:
 }
 
 /// What else a learner makes of a commit.
-pub(super) fn told(
+pub(super) fn told_otherwise(
     learner: &mut Learner,
     own: &mut Own,
     zxid: Zxid,
@@ -271,7 +320,7 @@ pub(super) fn told(
 }
 
 /// What else a learner does as it begins to serve.
-pub(super) fn serves(learner: &Learner, own: &mut Own, out: Out<'_>) {
+pub(super) fn serves_otherwise(learner: &Learner, own: &mut Own, out: Out<'_>) {
     let Some(mutant) = own.config.planted() else { return };
     match mutant {
         Mutant::HistoryAtUpToDate => own.storage.release(|_| true),
@@ -293,7 +342,7 @@ pub(super) fn leads_behind(own: &Own, last: Zxid, out: Out<'_>) -> bool {
 }
 
 /// What a learner is told to stand as it may serve.
-pub(super) fn says(leader: &Leader, own: &Own, link: LinkId, out: Out<'_>) -> Zxid {
+pub(super) fn says_otherwise(leader: &Leader, own: &Own, link: LinkId, out: Out<'_>) -> Zxid {
     let (acked, last, committed) = (leader.learners[&link].acked, own.history.last(), own.committed);
     if acked < committed && own.deviates(Mutant::UpToDateIsOld, out) {
         acked
@@ -305,7 +354,7 @@ pub(super) fn says(leader: &Leader, own: &Own, link: LinkId, out: Out<'_>) -> Zx
 }
 
 /// How a learner is to catch up.
-pub(super) fn plans(own: &Own, plan: Plan, out: Out<'_>) -> Plan {
+pub(super) fn plans_otherwise(own: &Own, plan: Plan, out: Out<'_>) -> Plan {
     match plan {
         Plan::Trunc { to } => match own.history.before(to) {
             Some(before) if own.deviates(Mutant::CutsTooMuch, out) => Plan::Trunc { to: before },

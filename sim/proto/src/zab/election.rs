@@ -4,13 +4,14 @@
 //! promises on disk; so datagrams may be lost, and a peer may decide for one that does not lead.
 
 use super::config::PeerConfig;
+use super::deviate::judges;
 use super::event::{Out, Output, Timer};
 use super::message::{Notification, Stand, Vote};
 use super::own::{Next, Own};
 use crate::ids::ServerId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A peer that looks for a leader. For whom it is itself is in the peer.
+/// A peer that looks for a leader. For whom it is itself is in [`Own::vote`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Election {
     /// For whom the other voters are in this round, whether they still look or have decided.
@@ -50,24 +51,20 @@ impl Election {
     /// A new round, in which this peer is for itself. What is in memory is on disk.
     pub(super) fn begin(own: &mut Own, out: Out<'_>) -> (Election, Next) {
         own.round += 1;
-        own.vote = own.own_vote();
+        own.vote = own.claim();
         let mut election = Election::default();
         election.notify_again(own, out);
         let next = election.count(own, out);
         (election, next)
     }
 
-    fn notify_all(&self, own: &Own, out: Out<'_>) {
-        own.config.other_voters().for_each(|to| own.notify(to, Stand::Looking, out));
-    }
-
     /// Says for whom this peer is, now and by a timer, for as long as it looks.
     pub(super) fn notify_again(&self, own: &Own, out: Out<'_>) {
-        self.notify_all(own, out);
+        own.notify_all(Stand::Looking, out);
         out.push(Output::SetTimer { timer: Timer::Notify, after_ms: own.config.notify_ms });
     }
 
-    /// What another says, of those who may.
+    /// What another member of the ensemble says.
     pub(super) fn weigh(&mut self, own: &mut Own, from: ServerId, said: Notification, out: Out<'_>) -> Next {
         let Some(vote) = said.vote else {
             // An observer asks.
@@ -114,13 +111,13 @@ impl Election {
             // What was counted belongs to a round that nobody finishes any more.
             own.round = round;
             *self = Election { decided: std::mem::take(&mut self.decided), ..Election::default() };
-            let best = own.own_vote().filter(|best| own.config.judges(best, &vote, out));
+            let best = own.claim().filter(|best| judges(&own.config, best, &vote, out));
             own.vote = best.or(Some(vote));
-            self.notify_all(own, out);
-        } else if own.config.judges(&vote, &mine, out) {
+            own.notify_all(Stand::Looking, out);
+        } else if judges(&own.config, &vote, &mine, out) {
             self.finalizing = false;
             own.vote = Some(vote);
-            self.notify_all(own, out);
+            own.notify_all(Stand::Looking, out);
         }
         self.votes.insert(from, vote);
         self.count(own, out)

@@ -22,8 +22,8 @@
 use super::aside::Aside;
 use super::message::Packet;
 use super::{Note, Output, Peer, RecoveredHistory, Write};
+use crate::ids::ServerId;
 use crate::mutant::Mutant;
-use crate::server::ServerId;
 use crate::txn::Txn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -26,7 +26,7 @@
 use super::ghost::Ghost;
 use super::message::Vote;
 use super::{Peer, Violation};
-use crate::server::ServerId;
+use crate::ids::ServerId;
 use crate::txn::Txn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! acknowledgements, commits.
 
 use super::config::PeerConfig;
-use super::deviate;
+use super::deviate::{self, rolls_over};
 use super::event::{Draft, Note, Out, Output, Role, Violation, Write};
 use super::history::Plan;
 use super::leader::{Flight, Handler, Leader, LeaderPhase, Progress};
@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use zk_api::Zxid;
 
-/// Its links, the learners on them, and who has come how far.
 impl Leader {
     /// Has decided for itself. Nothing is known yet but its own promise.
     pub(super) fn lead(own: &mut Own, out: Out<'_>) -> Leader {
@@ -303,7 +302,7 @@ impl Leader {
     }
 
     fn let_serve(&mut self, own: &Own, link: LinkId, out: Out<'_>) {
-        let committed = deviate::says(self, own, link, out);
+        let committed = deviate::says_otherwise(self, own, link, out);
         self.set_progress(link, Progress::Serving);
         out.push(Output::Send { link, packet: Packet::UpToDate { committed } });
     }
@@ -341,9 +340,9 @@ impl Leader {
 
     /// What a learner is to have. An observer's history is only what stands, so it waits for the epoch to be
     /// established; a follower's is all there is, as its acknowledgement is what makes it stand.
-    fn shared_history(&mut self, own: &Own, link: LinkId, out: Out<'_>) -> Option<Zxid> {
+    fn shared_history(&self, own: &Own, link: LinkId, out: Out<'_>) -> Option<Zxid> {
         let is_established = self.phase == LeaderPhase::Broadcasting;
-        if !own.config.is_voter(self.handler(link).peer) {
+        if !own.config.is_voter(self.learners[&link].peer) {
             return is_established.then_some(own.committed);
         }
         let stands = is_established && own.committed < own.history.last();
@@ -355,7 +354,7 @@ impl Leader {
     fn synchronize(&mut self, own: &Own, link: LinkId, last: Zxid, out: Out<'_>) {
         let Some(up_to) = self.shared_history(own, link, out) else { return };
         let plan = own.history.plan(last, own.delivered, own.config.diff_max);
-        let (from, packet) = match deviate::plans(own, plan, out) {
+        let (from, packet) = match deviate::plans_otherwise(own, plan, out) {
             Plan::Diff { from } => (from, Packet::Diff),
             Plan::Trunc { to } => (to, Packet::Trunc { to }),
             Plan::Snap => {
@@ -401,7 +400,7 @@ impl Leader {
             return None;
         }
         let next = if last.epoch() >= self.epoch { last.next() } else { Zxid::new(self.epoch, 1) };
-        if next.counter() <= config.last_counter { Some(next) } else { config.rolls_over(last) }
+        if next.counter() <= config.last_counter { Some(next) } else { rolls_over(config, last) }
     }
 
     /// Gives a transaction its place in the order and sends it to everybody's disk.
@@ -485,7 +484,7 @@ impl Leader {
     }
 
     /// Whether the counter is at its end and everything proposed stands: the next epoch counts from one again
-    /// (ZOOKEEPER-1277). Asked when something was committed.
+    /// (ZOOKEEPER-1277). Asked at [`Next::Commits`].
     pub(super) fn is_worn_out(&self, own: &Own) -> bool {
         self.in_flight.is_empty() && self.next_zxid(own.history.last(), &own.config).is_none()
     }

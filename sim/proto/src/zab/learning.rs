@@ -11,9 +11,6 @@ use crate::txn::Txn;
 use std::sync::Arc;
 use zk_api::Zxid;
 
-/// What comes of a packet that its leader may send.
-type Said = Result<Next, Violation>;
-
 impl Learner {
     /// Has decided for another: asks for a link.
     pub(super) fn join(leader: ServerId, out: Out<'_>) -> Learner {
@@ -102,18 +99,23 @@ impl Learner {
         }
         let votes = own.config.votes();
         let accepts = phase >= Phase::Persisting;
+        let goes_on = |result: Result<(), Violation>| result.map(|()| Next::GoesOn);
         let result = match packet {
-            Packet::LeaderInfo { epoch } if phase == Phase::Greeting => self.promise(own, epoch, out),
-            Packet::Diff if phase == Phase::Promised => self.follow_plan(),
-            Packet::Trunc { to } if phase == Phase::Promised => self.cut(own, to, out),
-            Packet::Snap(snapshot) if phase == Phase::Promised => self.start_over(own, snapshot, out),
+            Packet::LeaderInfo { epoch } if phase == Phase::Greeting => {
+                goes_on(self.promise(own, epoch, out))
+            }
+            Packet::Diff if phase == Phase::Promised => goes_on(self.follow_plan()),
+            Packet::Trunc { to } if phase == Phase::Promised => goes_on(self.cut(own, to, out)),
+            Packet::Snap(snapshot) if phase == Phase::Promised => {
+                goes_on(self.start_over(own, snapshot, out))
+            }
             Packet::LeaderInfo { .. } | Packet::Diff | Packet::Trunc { .. } | Packet::Snap(_) => {
                 Err(Violation::State)
             }
-            Packet::Proposal(txn) if phase == Phase::Synchronizing => self.log(own, txn, out),
-            Packet::Proposal(txn) if accepts && votes => self.log(own, txn, out),
+            Packet::Proposal(txn) if phase == Phase::Synchronizing => goes_on(self.log(own, txn, out)),
+            Packet::Proposal(txn) if accepts && votes => goes_on(self.log(own, txn, out)),
             Packet::NewLeader { epoch, committed } if phase == Phase::Synchronizing => {
-                self.persist(own, epoch, committed, out)
+                goes_on(self.persist(own, epoch, committed, out))
             }
             Packet::UpToDate { committed } if phase == Phase::Acknowledged => self.serve(own, committed, out),
             Packet::Commit { zxid } if accepts && votes => self.told(own, zxid, out),
@@ -140,7 +142,7 @@ impl Learner {
 
     /// Promises to follow in this epoch and in none before it. A promise is on disk before it is given, and
     /// one that was given before does not count again: it may have been given to another.
-    fn promise(&mut self, own: &mut Own, epoch: u32, out: Out<'_>) -> Said {
+    fn promise(&mut self, own: &mut Own, epoch: u32, out: Out<'_>) -> Result<(), Violation> {
         let accepted = own.storage.accepted_epoch();
         if epoch < accepted {
             // It was told of the newer promise, and should have given way.
@@ -157,7 +159,7 @@ impl Learner {
             self.phase = Phase::Promising;
             own.storage.push(Write::AcceptedEpoch(epoch));
         }
-        Ok(Next::GoesOn)
+        Ok(())
     }
 
     fn acknowledge_epoch(&mut self, own: &Own, current_epoch: Option<u32>, out: Out<'_>) {
@@ -166,13 +168,13 @@ impl Learner {
         self.send(Packet::AckEpoch { current_epoch, last }, out);
     }
 
-    fn follow_plan(&mut self) -> Said {
+    fn follow_plan(&mut self) -> Result<(), Violation> {
         self.phase = Phase::Synchronizing;
-        Ok(Next::GoesOn)
+        Ok(())
     }
 
     /// Cuts what the leader does not have. What stands is never cut, whoever asks.
-    fn cut(&mut self, own: &mut Own, to: Zxid, out: Out<'_>) -> Said {
+    fn cut(&mut self, own: &mut Own, to: Zxid, out: Out<'_>) -> Result<(), Violation> {
         if own.history.floor(to) != Some(to) || to < own.committed {
             return Err(Violation::Proposal);
         }
@@ -186,12 +188,12 @@ impl Learner {
     }
 
     /// Takes the leader's state for its own, as soon as it is on disk.
-    fn start_over(&mut self, own: &mut Own, snapshot: Snapshot, out: Out<'_>) -> Said {
+    fn start_over(&mut self, own: &mut Own, snapshot: Snapshot, out: Out<'_>) -> Result<(), Violation> {
         if snapshot.zxid <= own.history.last() {
             return Err(Violation::Proposal);
         }
         let write = Write::Restart(snapshot.clone());
-        if !deviate::starts_over(own, &write, out) {
+        if !deviate::starts_over_otherwise(own, &write, out) {
             own.storage.push(write);
         }
         own.history.restart_at(snapshot.zxid);
@@ -199,37 +201,37 @@ impl Learner {
     }
 
     /// Logs a part of the history, or a proposal.
-    fn log(&mut self, own: &mut Own, txn: Arc<Txn>, out: Out<'_>) -> Said {
+    fn log(&mut self, own: &mut Own, txn: Arc<Txn>, out: Out<'_>) -> Result<(), Violation> {
         if !own.history.goes_on_with(txn.zxid) {
             return Err(Violation::Proposal);
         }
         own.history.append(txn.clone());
         let write = Write::Append(vec![txn]);
-        if !deviate::logs(self, own, &write, out) {
+        if !deviate::logs_otherwise(self, own, &write, out) {
             own.storage.push(write);
         }
-        Ok(Next::GoesOn)
+        Ok(())
     }
 
     /// The history is complete: it goes to the disk first, then the epoch, and then it is acknowledged. All of
     /// the history was given to the same queue before. Any other order has lost what stood: ZOOKEEPER-4643 wrote
     /// the epoch first, 4646 acknowledged first, 3911 logged the history only when it served.
-    fn persist(&mut self, own: &mut Own, epoch: u32, committed: Zxid, out: Out<'_>) -> Said {
+    fn persist(&mut self, own: &mut Own, epoch: u32, committed: Zxid, out: Out<'_>) -> Result<(), Violation> {
         if epoch != self.epoch {
             return Err(Violation::Message);
         }
         self.phase = Phase::Persisting;
         self.synced = own.history.last();
         self.told = committed;
-        if !deviate::persists(self, own, out) {
+        if !deviate::persists_otherwise(self, own, out) {
             own.storage.push(Write::CurrentEpoch(epoch));
         }
-        Ok(Next::GoesOn)
+        Ok(())
     }
 
     /// Something is on disk.
     pub(super) fn written(&mut self, own: &mut Own, write: &Write, out: Out<'_>) {
-        if deviate::acknowledges(self, own, write, out) {
+        if deviate::acknowledges_otherwise(self, own, write, out) {
             return;
         }
         match write {
@@ -265,8 +267,8 @@ impl Learner {
     /// A proposal stands. Commits come in order, one for each; only what is from before the epoch was committed
     /// all at once, so it is no gap. Before `UpToDate` a commit is only kept: it may be of what came before
     /// `NewLeader` (ZOOKEEPER-4394).
-    fn told(&mut self, own: &mut Own, zxid: Zxid, out: Out<'_>) -> Said {
-        if let Some(said) = deviate::told(self, own, zxid, out) {
+    fn told(&mut self, own: &mut Own, zxid: Zxid, out: Out<'_>) -> Result<Next, Violation> {
+        if let Some(said) = deviate::told_otherwise(self, own, zxid, out) {
             return said;
         }
         let comes_next = |before: Zxid| before <= self.told || before.epoch() < self.epoch;
@@ -281,14 +283,14 @@ impl Learner {
     }
 
     /// An observer learns what stands already.
-    fn inform(&mut self, own: &mut Own, txn: Arc<Txn>, out: Out<'_>) -> Said {
+    fn inform(&mut self, own: &mut Own, txn: Arc<Txn>, out: Out<'_>) -> Result<Next, Violation> {
         let zxid = txn.zxid;
-        let _: Next = self.log(own, txn, out)?;
+        self.log(own, txn, out)?;
         self.told(own, zxid, out)
     }
 
     /// A quorum has the leader's history.
-    pub(super) fn serve(&mut self, own: &mut Own, committed: Zxid, out: Out<'_>) -> Said {
+    pub(super) fn serve(&mut self, own: &mut Own, committed: Zxid, out: Out<'_>) -> Result<Next, Violation> {
         let is_logged = own.history.floor(committed) == Some(committed);
         if !is_logged || committed < self.told {
             return Err(Violation::Commit);
@@ -297,7 +299,7 @@ impl Learner {
         self.phase = Phase::Serving;
         self.waited = 0;
         own.committed = own.committed.max(committed);
-        deviate::serves(self, own, out);
+        deviate::serves_otherwise(self, own, out);
         let (leader, epoch) = (self.leader, self.epoch);
         let follows = own.config.votes();
         Ok(Next::Serves(if follows {

@@ -10,7 +10,7 @@
 //! assert!(ahead.beats(&long), "the epoch counts before the zxid");
 //! ```
 
-use crate::server::ServerId;
+use crate::ids::ServerId;
 use crate::txn::Txn;
 use std::fmt;
 use std::sync::Arc;

@@ -117,7 +117,7 @@ impl Peer {
             "this build has no bugs to plant: it lacks the feature `mutants`"
         );
         let mut out = Vec::new();
-        let disk = config.starts_from(disk, &mut out);
+        let disk = deviate::starts_otherwise(&config, disk, &mut out);
         let history = History::new(disk.base, disk.log);
         let own = Own {
             storage: Storage::new(disk.accepted_epoch, disk.current_epoch, &history),
@@ -314,7 +314,7 @@ impl Peer {
             }
             State::Looking(_) | State::Settling => return,
         };
-        deviate::leaves(&mut self.own, shared, out);
+        deviate::leaves_otherwise(&mut self.own, shared, out);
         self.state = State::Settling;
         self.own.become_role(Role::Looking, out);
         self.look_when_settled(out);
@@ -334,7 +334,7 @@ impl Peer {
     /// Delivers what stands and is on this peer's own disk.
     fn deliver(&mut self, out: Out<'_>) {
         let serves = matches!(&self.state, State::Learning(learner) if learner.phase == Phase::Serving);
-        if !deviate::delivers(&mut self.own, serves, out) {
+        if !deviate::delivers_otherwise(&mut self.own, serves, out) {
             self.own.deliver_up_to(self.own.deliverable(), out);
         }
     }
@@ -381,7 +381,7 @@ impl Peer {
 
     /// Whether it takes `a` for a better vote than `b`.
     pub fn prefers(&self, a: &Vote, b: &Vote) -> bool {
-        self.own.config.prefers(a, b)
+        deviate::prefers(&self.own.config, a, b)
     }
 
     /// The write under way.

@@ -1,4 +1,5 @@
-//! What a peer has whatever it is doing: its history, its disk, what stands, and for whom it is.
+//! What a peer has whatever it is doing: its history, its disk, what stands, and for whom it is; and what may come of
+//! what it does.
 
 use super::config::PeerConfig;
 use super::event::{Note, Out, Output, Role, Timer, Violation};
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_api::Zxid;
 
-/// See the module.
+/// What a peer has whatever it is doing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Own {
     pub(super) config: Arc<PeerConfig>,
@@ -37,11 +38,11 @@ pub(super) struct Own {
 pub(super) enum Next {
     /// It goes on.
     GoesOn,
-    /// It is for this one to lead, and a quorum is.
+    /// It has decided for this leader, maybe itself.
     Decides { leader: ServerId },
     /// It has its leader's history, or a quorum has its own: it may serve.
     Serves(Role),
-    /// This leader's proposals stand that a quorum has.
+    /// A leader has looked which of its proposals a quorum has, and there may have been none.
     Commits,
     /// It turns away from its leader, or gives leading up.
     Leaves,
@@ -54,7 +55,7 @@ impl Own {
     }
 
     /// A candidate's claim is what it would find after a crash.
-    pub(super) fn own_vote(&self) -> Option<Vote> {
+    pub(super) fn claim(&self) -> Option<Vote> {
         let vote =
             Vote { epoch: self.storage.current_epoch(), zxid: self.history.last(), leader: self.config.id };
         self.config.votes().then_some(vote)
@@ -64,6 +65,11 @@ impl Own {
     pub(super) fn notify(&self, to: ServerId, stand: Stand, out: Out<'_>) {
         let notification = Notification { round: self.round, vote: self.vote, stand };
         out.push(Output::Notify { to, notification });
+    }
+
+    /// Says so to all who vote.
+    pub(super) fn notify_all(&self, stand: Stand, out: Out<'_>) {
+        self.config.other_voters().for_each(|to| self.notify(to, stand, out));
     }
 
     pub(super) fn set_tick(&self, out: Out<'_>) {

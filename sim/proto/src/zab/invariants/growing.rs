@@ -7,7 +7,7 @@
 //! themselves decide: this can be wrong only by taking for granted what does not follow, never by a false alarm.
 
 use super::{ALL, Broken, is_prefix};
-use crate::server::ServerId;
+use crate::ids::ServerId;
 use crate::txn::Txn;
 use crate::zab::Peer;
 use crate::zab::ghost::Ghost;
