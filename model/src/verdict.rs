@@ -120,7 +120,7 @@ pub struct Found {
     pub ran_out: Option<String>,
     /// Why it could not go on.
     pub stop: Option<Stop>,
-    /// See [`RecipeModel::leaves_out`].
+    /// See [`RecipeModel::leaves_out`](crate::model::RecipeModel::leaves_out).
     pub leaves_out: Option<String>,
     /// What the actors have read. If it is more than the model varies, nothing else here counts.
     pub reads: Reads,

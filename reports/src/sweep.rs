@@ -14,7 +14,7 @@ pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/3";
 /// What came of a sweep.
 ///
 /// Apart from `wall_seconds` it is a function of the build, the scenario and the seeds: costs are counted in virtual time,
-/// messages and steps. A saved report has no `wall_seconds`, so that reports of shards, [merged](crate::merge), are the
+/// messages and steps. A saved report has no `wall_seconds`, so that reports of shards, [merged](crate::merge()), are the
 /// report of one sweep over all of their seeds, to the byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
