@@ -244,6 +244,22 @@ fn a_request_that_cannot_be_read_is_not_answered_with_what_the_former_place_is_r
 }
 
 #[test]
+fn who_moves_from_the_leader_to_a_learner_is_listened_to_there_alone() {
+    let mut pair = Several::serving(PAIR);
+    pair.connect(LEADER, 1, new_session(10_000));
+    pair.settle();
+    let granted = pair.connected(1).expect("the leader has opened it");
+    pair.connect(OBSERVER, 2, again(&granted));
+    pair.settle();
+    assert_eq!(pair.connected(2).map(|response| response.session), Some(granted.session));
+    pair.ask(LEADER, 1, 1, exists("/a", false));
+    pair.ask(OBSERVER, 2, 2, exists("/a", false));
+    pair.settle();
+    assert!(pair.answers(1).is_empty(), "the leader has closed its connection: {:?}", pair.sent);
+    assert!(matches!(pair.answers(2)[..], [(2, Ok(Response::Exists(None)))]), "{:?}", pair.sent);
+}
+
+#[test]
 fn who_has_only_linked_and_not_joined_asks_a_leader_in_vain() {
     let mut pair = Several::serving(PAIR);
     let link = pair.cluster.dialled(1, 0).expect("nothing is in the way");

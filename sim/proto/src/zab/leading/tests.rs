@@ -91,6 +91,12 @@ fn a_peer_that_comes_again_replaces_its_former_link() {
     assert_eq!(receive(&mut peer, LINK, Packet::Ping), []);
 }
 
+/// What `txn` makes transactions of.
+fn draft() -> Draft {
+    let Txn { session, xid, time_ms, body, .. } = (*txn((1, 1))).clone();
+    Draft { session, xid, time_ms, body }
+}
+
 /// An established leader whose follower has its history, and to which one proposal was sent.
 fn broadcasting() -> Peer {
     let mut peer = leading(3, 2, &[(1, 1)]);
@@ -98,14 +104,7 @@ fn broadcasting() -> Peer {
     let last = Zxid::new(1, 1);
     receive(&mut peer, LINK, Packet::AckEpoch { current_epoch: Some(1), last });
     receive(&mut peer, LINK, Packet::AckNewLeader { epoch: 2 });
-    let sample = txn((1, 1));
-    let draft = Draft {
-        session: sample.session,
-        xid: sample.xid,
-        time_ms: sample.time_ms,
-        body: sample.body.clone(),
-    };
-    let out = step(&mut peer, Event::Propose(draft));
+    let out = step(&mut peer, Event::Propose(draft()));
     assert!(out.contains(&Output::Send { link: LINK, packet: Packet::Proposal(txn((2, 1))) }));
     peer
 }
@@ -118,6 +117,21 @@ fn a_quorums_acknowledgements_commit() {
     let out = step(&mut peer, Event::Written);
     assert!(out.contains(&Output::Send { link: LINK, packet: Packet::Commit { zxid } }));
     assert!(out.contains(&Output::Deliver(txn((2, 1)))));
+}
+
+#[test]
+fn an_epoch_that_is_worn_out_goes_on_until_what_was_proposed_stands() {
+    let mut peer = broadcasting();
+    let propose = |peer: &mut Peer| step(peer, Event::Propose(draft()));
+    assert!(propose(&mut peer).contains(&Output::Send { link: LINK, packet: Packet::Proposal(txn((2, 2))) }));
+    peer.set_last_counter(2);
+    assert_eq!(propose(&mut peer), [], "it has no number left");
+    receive(&mut peer, LINK, Packet::Ack { zxid: Zxid::new(2, 1) });
+    let out = step(&mut peer, Event::Written);
+    assert!(out.contains(&Output::Deliver(txn((2, 1)))) && !has_left(&peer, &out));
+    receive(&mut peer, LINK, Packet::Ack { zxid: Zxid::new(2, 2) });
+    let out = step(&mut peer, Event::Written);
+    assert!(out.contains(&Output::Deliver(txn((2, 2)))) && has_left(&peer, &out));
 }
 
 #[test]
