@@ -20,7 +20,7 @@
 //! | [`Confidence`] | how much confidence a number of seeds gives |
 //! | [`Report`], [`Paint`] | how each report is shown: as text, with colours if asked for, as HTML, as Markdown |
 //! | [`Suite`], [`junit()`], [`annotations()`] | a report as cases, for CI systems |
-//! | [`to_json`], [`schemas`] | a report as JSON, and the JSON Schemas of all, derived from the types |
+//! | [`to_json`], [`SCHEMAS`] | a report as JSON, and the JSON Schemas of all, derived from the types |
 //! | [`read_sweep`], [`merge()`] | reports that were saved, read again; those of shards, merged |
 //! | [`write_report`], [`write_dir`] | files that are there whole or not at all |
 //! | [`count`], [`seconds`], [`of`] | numbers and times in words |
@@ -31,9 +31,10 @@
 //! Each form of JSON has a schema, which says its name and version:
 //!
 //! ```
-//! use zk_reports::{SWEEP_SCHEMA, schemas};
+//! use zk_reports::{SCHEMAS, SWEEP_SCHEMA};
 //!
-//! let (_, schema) = schemas().into_iter().find(|(name, _)| *name == SWEEP_SCHEMA).expect("it has one");
+//! let (name, schema) = SCHEMAS.into_iter().find(|(name, _)| *name == SWEEP_SCHEMA).expect("it has one");
+//! let schema = schema(name);
 //! assert_eq!(schema["properties"]["schema"]["const"], SWEEP_SCHEMA);
 //! assert_eq!(schema["additionalProperties"], false);
 //! ```
@@ -90,7 +91,7 @@
 // | `confidence` | `Confidence` |
 // | `merge` | merging the reports of shards into that of the sweep they share |
 // | `saved` | reports that were saved, read again |
-// | `schema` | `schemas` |
+// | `schema` | `SCHEMAS`, `SchemaMaker` |
 // | `files` | files that are there whole or not at all |
 
 mod annotations;
@@ -157,7 +158,7 @@ pub use pages::{costs_markdown, judge_by_promises, replay_text, sweep_brief};
 pub use replay::{Lines, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use report::Report;
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
-pub use schema::schemas;
+pub use schema::{SCHEMAS, SchemaMaker};
 pub use suite::Suite;
 pub use sweep::{HerdPoint, Missing, Reached, Regression, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered};
 pub use text::Paint;

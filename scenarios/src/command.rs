@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use zk_model::CheckConfig;
 use zk_model::ensemble::EnsembleConfig;
-use zk_reports::{count, prepare_report_dir, schemas, to_json};
+use zk_reports::{SCHEMAS, count, prepare_report_dir, to_json};
 use zk_trials::trial::Trial;
 
 /// The exit status for a bad command line, file or environment.
@@ -127,8 +127,9 @@ fn run(catalogue: &Trials, command: Command) -> Result<Answer, BadInput> {
             crate::scenario_keys::explain(&arguments)
         }
         Command::Schema { report } => {
-            let schema = schemas().into_iter().find(|(name, _)| *name == report);
-            print(&to_json(&schema.expect("the parser lets no other name pass").1))?;
+            let found = SCHEMAS.into_iter().find(|(name, _)| *name == report);
+            let (name, schema) = found.expect("the parser lets no other name pass");
+            print(&to_json(&schema(name)))?;
             Ok(Answer::Held)
         }
         Command::Check { kind: None, check: None, .. } => {

@@ -19,7 +19,7 @@ use std::time::Duration;
 use zk_model::{CheckConfig, Engine};
 #[cfg(feature = "run")]
 use zk_reports::Lines;
-use zk_reports::schemas;
+use zk_reports::SCHEMAS;
 #[cfg(feature = "live")]
 use zk_simulator::MOST_CLIENTS;
 
@@ -159,7 +159,7 @@ pub(super) enum Command {
     /// Prints the JSON Schema of a report, such as zoocheck-sweep/3
     Schema {
         /// The value of the report's key 'schema'
-        #[arg(value_parser = PossibleValuesParser::new(schemas().map(|(name, _)| name)))]
+        #[arg(value_parser = PossibleValuesParser::new(SCHEMAS.map(|(name, _)| name)))]
         report: String,
     },
 }
