@@ -36,7 +36,9 @@ where
     for nth in 0..role.rounds {
         let zk = in_round(zk.clone(), nth);
         zk.checkpoint("trial/round", &[]);
-        round(zk, nth).await?;
+        // Boxed: a future has room for those that it awaits twice, so an actor's would be many times as large as its round,
+        // and is moved each time that a search begins it anew.
+        Box::pin(round(zk, nth)).await?;
     }
     Ok(())
 }
@@ -55,7 +57,7 @@ where
 {
     let done = rounds(zk, role, |zk, nth| {
         probe.observe(Observation::Attempts { lock: lock.into() });
-        let turn = turn(zk, nth);
+        let turn = Box::pin(turn(zk, nth));
         async move {
             turn.await?;
             probe.observe(Observation::Released { lock: lock.into() });
