@@ -13,6 +13,8 @@ pub(super) struct Leader {
     pub(super) phase: LeaderPhase,
     /// Its epoch, once that is chosen.
     pub(super) epoch: u32,
+    /// There was no number left in its epoch once, whatever is set since.
+    pub(super) is_worn: bool,
     /// The end of the history it begins with.
     pub(super) initial: Zxid,
     /// Ticks since the decision, until the epoch is established.

@@ -21,6 +21,7 @@ impl Leader {
         let mut leader = Leader {
             phase: LeaderPhase::Gathering,
             epoch: 0,
+            is_worn: false,
             initial: own.history.last(),
             waited: 0,
             told: BTreeMap::from([(own.config.id, own.storage.accepted_epoch())]),
@@ -396,7 +397,7 @@ impl Leader {
 
     /// The zxid of the next proposal; `None` before the epoch is established, and when it is worn out.
     pub(super) fn next_zxid(&self, last: Zxid, config: &PeerConfig) -> Option<Zxid> {
-        if self.phase != LeaderPhase::Broadcasting {
+        if self.phase != LeaderPhase::Broadcasting || self.is_worn {
             return None;
         }
         let next = if last.epoch() >= self.epoch { last.next() } else { Zxid::new(self.epoch, 1) };

@@ -126,6 +126,8 @@ fn an_epoch_that_is_worn_out_goes_on_until_what_was_proposed_stands() {
     assert!(propose(&mut peer).contains(&Output::Send { link: LINK, packet: Packet::Proposal(txn((2, 2))) }));
     peer.set_last_counter(2);
     assert_eq!(propose(&mut peer), [], "it has no number left");
+    peer.set_last_counter(PeerConfig::LAST_COUNTER);
+    assert_eq!(propose(&mut peer), [], "nothing takes the place of what was lost");
     receive(&mut peer, LINK, Packet::Ack { zxid: Zxid::new(2, 1) });
     let out = step(&mut peer, Event::Written);
     assert!(out.contains(&Output::Deliver(txn((2, 1)))) && !has_left(&peer, &out));
