@@ -125,7 +125,7 @@ impl Hosted {
         self.program.step(now, inputs)
     }
 
-    /// It has asked for something.
+    /// The program has asked for something.
     pub fn waits_for(&mut self, ask: u32, waits: Waits) {
         self.asks.insert(ask, waits);
     }
@@ -141,14 +141,14 @@ impl Hosted {
         inputs.collect()
     }
 
-    /// It asks for a connection.
+    /// The program asks for a connection.
     pub fn opens(&mut self, id: ConnId, socket: Socket) {
         let conn =
             Conn { socket, phase: SocketPhase::Opening, wire: OfProgram::default(), asked: VecDeque::new() };
         self.conns.insert(id, conn);
     }
 
-    /// It has it.
+    /// The program has its connection.
     pub fn opened(&mut self, id: ConnId) -> Option<Input> {
         let conn = self.conns.get_mut(&id)?;
         conn.phase = SocketPhase::Open;

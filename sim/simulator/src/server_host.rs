@@ -268,7 +268,7 @@ impl Servers {
         }
     }
 
-    /// It arrives.
+    /// A notification arrives at a server.
     fn notified(&mut self, stage: &mut Stage<'_>, from: u8, to: u8, notification: Notification) {
         if self.ensemble.cluster.is_cut(from, to) || self.ensemble.host(to).server.is_none() {
             return;
@@ -278,7 +278,7 @@ impl Servers {
         self.server_event(stage, to, Event::Notified { from: ServerId(from), notification });
     }
 
-    /// It gets it, or not.
+    /// A server that has dialled another gets a link to it, or not.
     fn linked(&mut self, stage: &mut Stage<'_>, from: u8, to: u8, incarnation: u32) {
         self.ensemble.cluster.links.dialled(ServerId(from), ServerId(to));
         // Who stands still takes no calls.
@@ -293,7 +293,7 @@ impl Servers {
         }
     }
 
-    /// It arrives.
+    /// What a server has sent over a link arrives at the other one's machine.
     fn at_peer(&mut self, stage: &mut Stage<'_>, id: LinkId, end: usize, number: u64, message: ToPeer) {
         let now = stage.now;
         let Some(link) = self.ensemble.cluster.links.link(id).filter(|link| link.open[end]) else { return };

@@ -58,7 +58,7 @@ impl Trace {
         }
     }
 
-    /// It arrives.
+    /// What was sent arrives.
     pub fn arrived(&mut self, now: u64, way: Way) {
         if let Some(at) = self.under_way.remove(&way) {
             self.crossings[at].arrived_ns = Some(now);
