@@ -1,8 +1,9 @@
 //! Runs a script against one server, or an ensemble, and writes down what came.
 //!
 //! Each step is over before the next begins: after the actor's answers are in, every connection is asked a ping,
-//! and what stands before its answer belongs to the step. So a transcript is determined but for what
-//! [`normal`](crate::normal) makes alike. Of an ensemble, a server that is behind is asked again until it has seen
+//! and what stands before its answer belongs to the step; where the next step awaits transactions of the server's
+//! own, which may have come by then, no ping is asked, and they belong to that. So a transcript is determined but for
+//! what [`normal`](crate::normal) makes alike. Of an ensemble, a server that is behind is asked again until it has seen
 //! what anybody has seen; one that is paused is not asked, nor is a connection that waits for an answer.
 //!
 //! What a script asks of servers, it asks of [`Servers`]; [`Alone`] is one that cannot be started or stopped:
@@ -73,14 +74,18 @@ impl<'a> Driver<'a> {
 
     /// Runs a whole script; the transcript of each step.
     pub(crate) fn run(mut self, script: &Script) -> Result<Vec<Vec<String>>, String> {
-        let steps = script.steps.iter().map(|step| self.step(&step.action)).collect();
+        let steps = &script.steps;
+        let is_awaited =
+            |at: usize| steps.get(at + 1).is_some_and(|next| matches!(next.action, Action::Await { .. }));
+        let told =
+            steps.iter().enumerate().map(|(at, step)| self.step(&step.action, is_awaited(at))).collect();
         self.clients.servers.heal()?;
         self.end();
-        steps
+        told
     }
 
-    /// Takes one step.
-    fn step(&mut self, action: &Action) -> Result<Vec<String>, String> {
+    /// Takes one step. Where what the server does next is awaited, it is over with its answers.
+    fn step(&mut self, action: &Action, is_awaited: bool) -> Result<Vec<String>, String> {
         let mut told = self.act(action)?;
         let ends = match action {
             Action::Send { requests, .. } => requests.iter().any(|sent| sent.call == Call::Close),
@@ -88,6 +93,7 @@ impl<'a> Driver<'a> {
             _ => false,
         };
         let news = match action {
+            _ if is_awaited => None,
             // How a server's end reaches clients is a matter of chance.
             Action::Server { .. } => None,
             // So is what happens before the end that was waited for, and after it, or before an answer.

@@ -11,6 +11,7 @@ use zk_conform::side::Side;
 /// Nothing is removed while a test runs.
 const NEVER_MS: u32 = 100_000_000;
 const OFTEN_MS: u32 = 300;
+const AT_ONCE_MS: u32 = 1;
 
 fn scripts(folder: &str) -> Vec<(PathBuf, Script)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(folder);
@@ -58,6 +59,17 @@ fn scripts_go_with_us_as_they_are_written() {
     server.assert_sound();
     let server = ours(OFTEN_MS);
     follow("removal", &mut server.side("ours"));
+    server.assert_sound();
+}
+
+/// What is removed while the step before the wait still goes on is told where the script waits for it.
+#[test]
+fn what_is_removed_at_once_is_told_where_it_is_awaited() {
+    let server = ours(AT_ONCE_MS);
+    let mut side = server.side("ours");
+    for _ in 0..5 {
+        follow("removal", &mut side);
+    }
     server.assert_sound();
 }
 
