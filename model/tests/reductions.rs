@@ -1,23 +1,33 @@
 //! What makes a search smaller or faster changes no verdict: for the lock and every variant.
 
 use crate::common::{broken, full, run, same_kind, trial};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use zk_model::{CheckConfig, Engine, Verdict};
+use zk_model::{Check, CheckConfig, Engine, Verdict};
 use zk_trials::common::{AnyProbe, AnyZooKeeper};
 use zk_trials::event::Observation;
 use zk_trials::trial::{Bounds, Code, FoundBy, Trial};
 use zk_trials::words::Word;
 
-/// The lock and its variants, each at bounds that show its defect.
-fn all() -> Vec<(Arc<Trial>, CheckConfig)> {
+/// The lock and its variants, each at bounds that show its defect, and what a full search finds there.
+fn all() -> impl Iterator<Item = (Arc<Trial>, CheckConfig, &'static Check)> {
     let of_models =
         zk_trials::lock::trials().into_iter().map(Arc::new).filter(|trial| trial.found_by != FoundBy::Chaos);
-    let bounds = of_models.map(|trial| {
+    of_models.map(|trial| {
         let config = CheckConfig::new(trial.about.bounds);
-        (trial, config)
-    });
-    bounds.collect()
+        let plain = plain(&trial, &config);
+        (trial, config, plain)
+    })
+}
+
+/// What most tests here compare with: each is searched once, by whichever test needs it first.
+fn plain(trial: &Arc<Trial>, config: &CheckConfig) -> &'static Check {
+    static ALL: Mutex<BTreeMap<&str, &OnceLock<Check>>> = Mutex::new(BTreeMap::new());
+    let mut all = ALL.lock().expect("nothing panics in it");
+    let found = *all.entry(trial.about.name).or_insert_with(|| Box::leak(Box::default()));
+    drop(all);
+    found.get_or_init(|| run(trial.clone(), config))
 }
 
 fn changed(config: &CheckConfig, change: impl Fn(&mut CheckConfig)) -> CheckConfig {
@@ -38,8 +48,7 @@ fn without_its_memory_the_search_finds_the_same_states() {
 
 #[test]
 fn stateright_finds_the_same_states_and_the_same_verdict() {
-    for (trial, config) in all() {
-        let own = run(trial.clone(), &config);
+    for (trial, config, own) in all() {
         let other = run(trial, &changed(&config, |config| config.engine = Engine::Stateright));
         assert!(same_kind(&own.verdict, &other.verdict), "{:?} {:?}", own.verdict, other.verdict);
         if own.verdict == Verdict::Holds {
@@ -58,12 +67,11 @@ fn changes_no_verdict(change: impl Fn(&mut CheckConfig) + Copy) {
 }
 
 fn changes_no_verdict_but(not: &[&str], change: impl Fn(&mut CheckConfig) + Copy) {
-    for (trial, config) in all() {
+    for (trial, config, plain) in all() {
         let name = trial.about.name;
         if not.contains(&name) {
             continue;
         }
-        let plain = run(trial.clone(), &config);
         let other = run(trial, &changed(&config, change));
         assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
         let known = zk_trials::trials().iter().find_map(|trial| {
@@ -143,14 +151,13 @@ fn a_search_as_deep_as_its_deepest_state_judges_that_one_at_rest() {
 
 #[test]
 fn a_violation_is_found_in_as_few_steps_as_there_are() {
-    for (trial, config) in all().into_iter().filter(|(trial, _)| trial.about.breaks.is_some()) {
+    for (trial, config, plain) in all().filter(|(trial, ..)| trial.about.breaks.is_some()) {
         let name = trial.about.name;
-        let check = run(trial.clone(), &config);
-        let Verdict::Violated { promise, steps } = check.verdict else { panic!("{name} is broken") };
-        let shallow = changed(&config, |config| config.max_depth = Some(steps - 1));
+        let Verdict::Violated { promise, steps } = &plain.verdict else { panic!("{name} is broken") };
+        let shallow = changed(&config, |config| config.max_depth = Some(*steps - 1));
         let check = run(trial, &shallow);
         let broken = broken(&check);
-        assert!(!broken.contains(&&*promise), "{name} breaks {broken:?} in less than {steps} steps");
+        assert!(!broken.contains(&&**promise), "{name} breaks {broken:?} in less than {steps} steps");
     }
 }
 
@@ -168,9 +175,8 @@ fn beginning(trial: &Trial, with: fn(&AnyZooKeeper, &AnyProbe)) -> Arc<Trial> {
 #[test]
 fn a_beginning_without_a_session_changes_no_verdict_of_who_does_not_look() {
     let mut more = 0;
-    for (trial, config) in all() {
+    for (trial, config, plain) in all() {
         let about = trial.about;
-        let plain = run(trial.clone(), &config);
         let other = run(beginning(&trial, |zk, _| _ = zk.session()), &config);
         let name = about.name;
         assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
