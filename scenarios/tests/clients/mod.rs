@@ -127,20 +127,15 @@ fn kazoos_lock_excludes_whoever_lives_while_the_leaders_of_three_servers_crash()
     served.finish();
 }
 
-/// `ZOOCHECK_KAZOO_ROUNDS` says how often, each time on an ensemble of its own.
 #[test]
 fn kazoos_own_tests_pass_on_three_servers_and_raise_no_false_alarm() {
     let Some(python) = python() else { return };
-    let rounds = std::env::var("ZOOCHECK_KAZOO_ROUNDS").map_or(1, |rounds| rounds.parse().expect("a number"));
-    for _ in 0..rounds {
-        let super_digest = "super:D/InIHSb7yEEbrWz8b9l71RjZJU="; // as their own servers have it
-        let served =
-            Served::with(&["--servers", "3", "--list-order", "real", "--super-digest", super_digest]);
-        let summary = summary(&python, "kazoos_own_tests.py", &served, &[]);
-        assert_eq!(summary["failed"], serde_json::json!({}), "{summary}");
-        assert!(summary["passed"].as_u64() >= Some(230) && summary["stopped"] == 3, "{summary}");
-        served.finish();
-    }
+    let super_digest = "super:D/InIHSb7yEEbrWz8b9l71RjZJU="; // as their own servers have it
+    let served = Served::with(&["--servers", "3", "--list-order", "real", "--super-digest", super_digest]);
+    let summary = summary(&python, "kazoos_own_tests.py", &served, &[]);
+    assert_eq!(summary["failed"], serde_json::json!({}), "{summary}");
+    assert!(summary["passed"].as_u64() >= Some(230) && summary["stopped"] == 3, "{summary}");
+    served.finish();
 }
 
 #[test]

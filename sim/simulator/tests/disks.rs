@@ -152,31 +152,3 @@ fn snapshot_of_a_leader(run: &Run) -> Option<(u8, u64)> {
     let seconds: f64 = time.parse().ok()?;
     Some((server, (seconds * 1000.0) as u64 + 2))
 }
-
-/// A range of seeds as asked for, `DISK_SEEDS=0..1000`: of each that is red, what is broken and what led there.
-#[test]
-fn seeds() {
-    let Ok(range) = std::env::var("DISK_SEEDS") else { return };
-    let (from, to) = range.split_once("..").expect("DISK_SEEDS is a range");
-    let number = |text: &str| text.parse::<u64>().expect("DISK_SEEDS is a range of numbers");
-    let mut red = Vec::new();
-    for seed in number(from)..number(to) {
-        let run =
-            run(&published("lock"), &three(), seed, &RunOptions { trace: true, ..RunOptions::default() });
-        let broken = broken(&run);
-        if broken.is_empty() {
-            continue;
-        }
-        for line in &run.trace {
-            let words = [
-                "Fault", "Started", "Down", "StaysOut", "Lacks", "Rotten", "Leads", "Serves", "AckEpoch",
-                "Heal",
-            ];
-            if red.is_empty() && words.iter().any(|word| line.contains(word)) {
-                println!("{line}");
-            }
-        }
-        red.push((seed, broken));
-    }
-    assert!(red.is_empty(), "{} seeds: {:#?}", red.len(), &red[..red.len().min(5)]);
-}

@@ -167,15 +167,9 @@ fn an_observer_learns_whatever_the_order_of_events() {
     explore_all(decided(2, 1, None), Budget { proposals: 1, notifies: 1, ..Budget::default() });
 }
 
-/// Any bounds, by `ZAB_EXPLORE=voters,observers,proposals,crashes,breaks,ticks,notifies,rounds,states`.
 #[test]
-fn measure() {
-    let Ok(text) = std::env::var("ZAB_EXPLORE") else { return };
-    let mut n = text.split(',').map(|n| n.parse::<usize>().expect("numbers"));
-    let mut next =
-        || n.next().expect("voters, observers, proposals, crashes, breaks, ticks, notifies, states");
-    let rig = decided(next() as u8, next() as u8, None);
-    let (proposals, crashes, breaks) = (next() as u8, next() as u8, next() as u8);
-    let budget = Budget { proposals, crashes, breaks, ticks: next() as u8, notifies: next() as u8 };
-    explore(rig, budget, next() as u64, next(), 1000);
+#[ignore = "takes minutes"]
+fn three_voters_agree_on_two_transactions_and_after_a_broken_link() {
+    explore_all(decided(3, 0, None), Budget { proposals: 2, ..Budget::default() });
+    explore_all(decided(3, 0, None), Budget { proposals: 1, breaks: 1, ..Budget::default() });
 }
