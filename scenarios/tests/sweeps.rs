@@ -161,7 +161,7 @@ fn an_interrupted_search_says_what_it_has_come_to() {
 fn an_interrupted_sweep_says_how_far_it_came_and_resumes_to_the_same_report() {
     let dir = tempfile::tempdir().expect("a directory");
     let dir = dir.path();
-    let seeds = 1500;
+    let seeds = 400;
     for name in ["-INT", "-TERM"] {
         let _ = fs::remove_dir_all(dir.join("part"));
         let child = started(dir, seeds);
@@ -180,7 +180,7 @@ fn an_interrupted_sweep_says_how_far_it_came_and_resumes_to_the_same_report() {
     let arguments = format!("run {BROKEN} --seeds {seeds} --report part");
     refused("again", &zoocheck_in(dir, &arguments), &["part/report.json", "did not end", "--resume"]);
     let other = zoocheck_in(dir, &format!("run {BROKEN} --seeds 9000 --report part --resume"));
-    refused("other seeds", &other, &["part/report.json", "seeds: 0..1500, and not 0..9000"]);
+    refused("other seeds", &other, &["part/report.json", "seeds: 0..400, and not 0..9000"]);
     let other = zoocheck_in(dir, &format!("{arguments} --resume --shard 1/2"));
     refused("a shard", &other, &["part/report.json", "shard: none, and not 1/2"]);
 
@@ -198,12 +198,12 @@ fn an_interrupted_sweep_says_how_far_it_came_and_resumes_to_the_same_report() {
 fn a_sweep_that_was_killed_resumes_to_the_same_report() {
     let dir = tempfile::tempdir().expect("a directory");
     let dir = dir.path();
-    let mut child = started(dir, 600);
+    let mut child = started(dir, 300);
     child.kill().expect("it is killed");
     child.wait().expect("it ends");
-    let resumed = zoocheck_in(dir, &format!("run {BROKEN} --seeds 600 --report part --resume"));
+    let resumed = zoocheck_in(dir, &format!("run {BROKEN} --seeds 300 --report part --resume"));
     assert_eq!(resumed.status, 1, "{}", resumed.stderr);
-    zoocheck_in(dir, &format!("run {BROKEN} --seeds 600 --report whole"));
+    zoocheck_in(dir, &format!("run {BROKEN} --seeds 300 --report whole"));
     // A name that says so may be left of a file that was being written.
     for entry in fs::read_dir(dir.join("part")).expect("the report") {
         let entry = entry.expect("an entry");
