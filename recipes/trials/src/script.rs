@@ -11,12 +11,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
+use strum::IntoEnumIterator;
 use zk_api::Text;
 
 /// One step of a script. Processes are named by their numbers.
 ///
 /// As text, which [`FromStr`] reads again, it is a word, the process, and what else there is: `drop p0 1`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, strum::EnumIter, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum ScriptStep {
     /// The next message reaches it: an answer, an event that it waits for, or the end of its connection.
     Deliver(u16),
@@ -59,6 +61,7 @@ pub enum ScriptStep {
     /// It begins its next life, with a new session; as its first step in a script: its first life, see [`late`].
     Begin(u16),
     /// The same before it has a session.
+    #[strum(serialize = "begin-early")]
     Early(u16),
     /// It is paused.
     Pause(u16),
@@ -83,35 +86,41 @@ pub enum ScriptStep {
 impl ScriptStep {
     /// The process that it is a step of; none for an administrator's.
     pub fn process(&self) -> Option<u16> {
-        match *self {
+        self.clone().numbers().0.copied()
+    }
+
+    /// The number of its process, and the other one that it has.
+    fn numbers(&mut self) -> (Option<&mut u16>, Option<&mut u8>) {
+        match self {
             ScriptStep::Deliver(p)
             | ScriptStep::DeliverInOrder(p, _)
             | ScriptStep::DeliverAnswers(p)
             | ScriptStep::Serve(p)
             | ScriptStep::ServeLost(p)
-            | ScriptStep::ServeFormer(p, _)
-            | ScriptStep::Point(p, _)
-            | ScriptStep::Timer(p, _)
-            | ScriptStep::Arrive(p, _)
-            | ScriptStep::Learn(p, _)
             | ScriptStep::Reconnect(p)
             | ScriptStep::Renew(p)
             | ScriptStep::Register(p)
             | ScriptStep::CatchUp(p)
             | ScriptStep::Expire(p)
-            | ScriptStep::ExpireFormer(p, _)
             | ScriptStep::FalseExpiry(p)
-            | ScriptStep::Drop(p, _)
             | ScriptStep::Crash(p)
             | ScriptStep::Begin(p)
             | ScriptStep::Early(p)
             | ScriptStep::Pause(p)
             | ScriptStep::Resume(p)
-            | ScriptStep::Run(p, _)
             | ScriptStep::Busy(p)
             | ScriptStep::GoOn(p)
-            | ScriptStep::Stand(p) => Some(p),
-            ScriptStep::Clock(_) | ScriptStep::Delete(_) | ScriptStep::Set(..) => None,
+            | ScriptStep::Stand(p) => (Some(p), None),
+            ScriptStep::Point(p, n)
+            | ScriptStep::ServeFormer(p, n)
+            | ScriptStep::Timer(p, n)
+            | ScriptStep::Arrive(p, n)
+            | ScriptStep::Learn(p, n)
+            | ScriptStep::ExpireFormer(p, n)
+            | ScriptStep::Drop(p, n)
+            | ScriptStep::Run(p, n) => (Some(p), Some(n)),
+            ScriptStep::Clock(n) => (None, Some(n)),
+            ScriptStep::Delete(_) | ScriptStep::Set(..) => (None, None),
         }
     }
 }
@@ -127,39 +136,16 @@ pub fn late<'a>(steps: impl IntoIterator<Item = &'a ScriptStep>) -> BTreeMap<u16
 
 impl fmt::Display for ScriptStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.into())?;
+        let mut copy = self.clone();
+        let (process, number) = copy.numbers();
+        process.map_or(Ok(()), |p| write!(f, " p{p}"))?;
+        number.map_or(Ok(()), |n| write!(f, " {n}"))?;
         match self {
-            ScriptStep::Deliver(p) => write!(f, "deliver p{p}"),
-            ScriptStep::DeliverInOrder(p, names) => {
-                write!(f, "deliver-in-order p{p} {}", names.join(BETWEEN_NAMES))
-            }
-            ScriptStep::DeliverAnswers(p) => write!(f, "deliver-answers p{p}"),
-            ScriptStep::Serve(p) => write!(f, "serve p{p}"),
-            ScriptStep::ServeLost(p) => write!(f, "serve-lost p{p}"),
-            ScriptStep::ServeFormer(p, life) => write!(f, "serve-former p{p} {life}"),
-            ScriptStep::Point(p, nth) => write!(f, "point p{p} {nth}"),
-            ScriptStep::Timer(p, nth) => write!(f, "timer p{p} {nth}"),
-            ScriptStep::Arrive(p, nth) => write!(f, "arrive p{p} {nth}"),
-            ScriptStep::Learn(p, nth) => write!(f, "learn p{p} {nth}"),
-            ScriptStep::Reconnect(p) => write!(f, "reconnect p{p}"),
-            ScriptStep::Renew(p) => write!(f, "renew p{p}"),
-            ScriptStep::Register(p) => write!(f, "register p{p}"),
-            ScriptStep::CatchUp(p) => write!(f, "catch-up p{p}"),
-            ScriptStep::Expire(p) => write!(f, "expire p{p}"),
-            ScriptStep::ExpireFormer(p, life) => write!(f, "expire-former p{p} {life}"),
-            ScriptStep::FalseExpiry(p) => write!(f, "false-expiry p{p}"),
-            ScriptStep::Drop(p, in_flight) => write!(f, "drop p{p} {in_flight}"),
-            ScriptStep::Crash(p) => write!(f, "crash p{p}"),
-            ScriptStep::Begin(p) => write!(f, "begin p{p}"),
-            ScriptStep::Early(p) => write!(f, "begin-early p{p}"),
-            ScriptStep::Pause(p) => write!(f, "pause p{p}"),
-            ScriptStep::Resume(p) => write!(f, "resume p{p}"),
-            ScriptStep::Run(p, nth) => write!(f, "run p{p} {nth}"),
-            ScriptStep::Busy(p) => write!(f, "busy p{p}"),
-            ScriptStep::GoOn(p) => write!(f, "go-on p{p}"),
-            ScriptStep::Stand(p) => write!(f, "stand p{p}"),
-            ScriptStep::Clock(shows) => write!(f, "clock {shows}"),
-            ScriptStep::Delete(path) => write!(f, "delete {path}"),
-            ScriptStep::Set(path, data) => write!(f, "set {path} {data}"),
+            ScriptStep::DeliverInOrder(_, names) => write!(f, " {}", names.join(BETWEEN_NAMES)),
+            ScriptStep::Delete(path) => write!(f, " {path}"),
+            ScriptStep::Set(path, data) => write!(f, " {path} {data}"),
+            _ => Ok(()),
         }
     }
 }
@@ -177,55 +163,34 @@ impl FromStr for ScriptStep {
 const BETWEEN_NAMES: &str = "//";
 
 fn read(text: &str) -> Option<ScriptStep> {
-    let (word, rest) = text.split_once(' ')?;
-    match word {
-        "clock" => return Some(ScriptStep::Clock(rest.parse().ok()?)),
-        "delete" => return Some(ScriptStep::Delete(rest.into())),
-        "deliver-in-order" => {
-            let (process, names) = rest.split_once(' ')?;
-            let p = process.strip_prefix('p')?.parse().ok()?;
-            return Some(ScriptStep::DeliverInOrder(p, names.split(BETWEEN_NAMES).map(Text::from).collect()));
+    let (word, mut rest) = text.split_once(' ')?;
+    let mut step = ScriptStep::iter().find(|step| word == <&str>::from(step))?;
+    match &mut step {
+        ScriptStep::Delete(path) => {
+            *path = rest.into();
+            return Some(step);
         }
-        "set" => {
-            let (path, data) = rest.split_once(' ')?;
-            return Some(ScriptStep::Set(path.into(), data.into()));
+        ScriptStep::Set(path, data) => {
+            let (of, to) = rest.split_once(' ')?;
+            (*path, *data) = (of.into(), to.into());
+            return Some(step);
+        }
+        ScriptStep::DeliverInOrder(_, all) => {
+            let (process, names) = rest.split_once(' ')?;
+            rest = process;
+            *all = names.split(BETWEEN_NAMES).map(Text::from).collect();
         }
         _ => {}
     }
-    let (process, number) = match rest.split_once(' ') {
-        Some((process, number)) => (process, Some(number.parse().ok()?)),
-        None => (rest, None),
-    };
-    let p = process.strip_prefix('p')?.parse().ok()?;
-    Some(match (word, number) {
-        ("deliver", None) => ScriptStep::Deliver(p),
-        ("deliver-answers", None) => ScriptStep::DeliverAnswers(p),
-        ("serve", None) => ScriptStep::Serve(p),
-        ("serve-lost", None) => ScriptStep::ServeLost(p),
-        ("serve-former", Some(life)) => ScriptStep::ServeFormer(p, life),
-        ("point", Some(nth)) => ScriptStep::Point(p, nth),
-        ("timer", Some(nth)) => ScriptStep::Timer(p, nth),
-        ("arrive", Some(nth)) => ScriptStep::Arrive(p, nth),
-        ("learn", Some(nth)) => ScriptStep::Learn(p, nth),
-        ("reconnect", None) => ScriptStep::Reconnect(p),
-        ("renew", None) => ScriptStep::Renew(p),
-        ("register", None) => ScriptStep::Register(p),
-        ("catch-up", None) => ScriptStep::CatchUp(p),
-        ("expire", None) => ScriptStep::Expire(p),
-        ("expire-former", Some(life)) => ScriptStep::ExpireFormer(p, life),
-        ("begin", None) => ScriptStep::Begin(p),
-        ("begin-early", None) => ScriptStep::Early(p),
-        ("false-expiry", None) => ScriptStep::FalseExpiry(p),
-        ("drop", Some(in_flight)) => ScriptStep::Drop(p, in_flight),
-        ("crash", None) => ScriptStep::Crash(p),
-        ("pause", None) => ScriptStep::Pause(p),
-        ("resume", None) => ScriptStep::Resume(p),
-        ("run", Some(nth)) => ScriptStep::Run(p, nth),
-        ("busy", None) => ScriptStep::Busy(p),
-        ("go-on", None) => ScriptStep::GoOn(p),
-        ("stand", None) => ScriptStep::Stand(p),
-        _ => return None,
-    })
+    let mut words = rest.split(' ');
+    let (process, number) = step.numbers();
+    if let Some(process) = process {
+        *process = words.next()?.strip_prefix('p')?.parse().ok()?;
+    }
+    if let Some(number) = number {
+        *number = words.next()?.parse().ok()?;
+    }
+    words.next().is_none().then_some(step)
 }
 
 #[cfg(test)]
@@ -234,43 +199,21 @@ mod tests {
 
     #[test]
     fn every_step_is_read_as_it_was_written() {
-        let steps = [
-            ScriptStep::Deliver(0),
-            ScriptStep::DeliverInOrder(1, vec!["a b".into(), "c".into()]),
-            ScriptStep::DeliverInOrder(1, vec!["/a/b".into(), "/c".into()]),
-            ScriptStep::DeliverAnswers(1),
-            ScriptStep::Serve(2),
-            ScriptStep::ServeLost(3),
-            ScriptStep::ServeFormer(3, 1),
-            ScriptStep::Point(0, 1),
+        let names = |names: [&str; 2]| names.map(Text::from).to_vec();
+        let odd = [
+            ScriptStep::DeliverInOrder(1, names(["a b", "c"])),
+            ScriptStep::DeliverInOrder(1, names(["/a/b", "/c"])),
             ScriptStep::Timer(999, 2),
-            ScriptStep::Arrive(0, 0),
-            ScriptStep::Learn(0, 7),
-            ScriptStep::Reconnect(4),
-            ScriptStep::Renew(4),
-            ScriptStep::Register(4),
-            ScriptStep::CatchUp(4),
-            ScriptStep::Expire(4),
-            ScriptStep::ExpireFormer(4, 0),
-            ScriptStep::FalseExpiry(4),
-            ScriptStep::Begin(4),
-            ScriptStep::Early(4),
-            ScriptStep::Drop(1, 2),
-            ScriptStep::Crash(4),
-            ScriptStep::Pause(4),
-            ScriptStep::Resume(4),
-            ScriptStep::Run(4, 1),
-            ScriptStep::Busy(4),
-            ScriptStep::GoOn(4),
-            ScriptStep::Stand(4),
-            ScriptStep::Clock(3),
             ScriptStep::Delete("/lock/a b".into()),
             ScriptStep::Set("/lock/a".into(), "un lock".into()),
-            ScriptStep::Set("/lock/a".into(), "".into()),
         ];
-        for step in steps {
+        // That of no names is none.
+        let all = ScriptStep::iter().filter(|step| !matches!(step, ScriptStep::DeliverInOrder(..)));
+        for step in all.chain(odd) {
             assert_eq!(step.to_string().parse(), Ok(step));
         }
+        assert_eq!("begin-early p4".parse(), Ok(ScriptStep::Early(4)));
+        assert_eq!("serve-former p3 1".parse(), Ok(ScriptStep::ServeFormer(3, 1)));
     }
 
     #[test]
