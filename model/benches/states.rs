@@ -9,8 +9,8 @@ use stateright::{Checker, Model, Property};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zk_harness::trial::{Bounds, Trial};
 use zk_model::{CheckConfig, Engine, Verdict, check};
-use zk_trials::trial::{Bounds, Trial};
 
 /// Each measurement is repeated for so long; the best counts, as other work on the machine only slows.
 const REPEAT: Duration = Duration::from_secs(2);
@@ -21,7 +21,7 @@ const MOST_STATES: u64 = 200_000;
 fn main() {
     let lock = |engine| {
         move || {
-            let trials = zk_trials::trials();
+            let trials = zk_catalogue::trials();
             let lock = trials.into_iter().find(|trial| trial.about.name == "lock").expect("the lock");
             let mut config = one_search(Bounds { expiries: 1, ..Bounds::clients(3) });
             config.engine = engine;
@@ -33,7 +33,7 @@ fn main() {
     report("lock n=3 e=1, our search", best(lock(Engine::Own)));
     report("lock n=3 e=1, stateright's search", best(lock(Engine::Stateright)));
     report("two-phase commit n=7, stateright's search", best(two_phase_commit));
-    for trial in zk_trials::trials().iter().filter(|trial| trial.about.breaks.is_none()) {
+    for trial in zk_catalogue::trials().iter().filter(|trial| trial.about.breaks.is_none()) {
         report(trial.about.name, best(|| explored(trial.clone())));
     }
 }

@@ -3,9 +3,9 @@
 //! ```
 //! use zk_model::actions::Action;
 //! use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
-//! use zk_trials::trial::Bounds;
+//! use zk_harness::trial::Bounds;
 //!
-//! let lock = zk_trials::trials().remove(0);
+//! let lock = zk_catalogue::trials().remove(0);
 //! let config = CheckConfig::new(Bounds { crashes: 1, ..Bounds::clients(2) });
 //! let model = RecipeModel::new(lock, &config, Reads::at_first());
 //! let (mut state, mut actions) = (model.init().state, Vec::new());
@@ -29,7 +29,7 @@ use crate::replay_runtime::Watching;
 use crate::state::State;
 use crate::timers;
 use zk_api::{KeeperState, Op, Request};
-use zk_trials::event::ActorId;
+use zk_harness::event::ActorId;
 
 /// What can happen to the processes of a model.
 pub(crate) struct Possible<'a> {

@@ -4,9 +4,9 @@
 //!
 //! ```
 //! use zk_model::{CheckConfig, Verdict, check};
-//! use zk_trials::trial::Bounds;
+//! use zk_harness::trial::Bounds;
 //!
-//! let lock = zk_trials::trials().remove(0);
+//! let lock = zk_catalogue::trials().remove(0);
 //! let config = CheckConfig { max_states: Some(20), ..CheckConfig::new(Bounds::clients(2)) };
 //! let check = check(lock, &config, &mut |_| ());
 //! assert!(matches!(check.verdict, Verdict::Undecided { .. }));
@@ -28,8 +28,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use zk_trials::pulse::{self, Pulse};
-use zk_trials::trial::Trial;
+use zk_harness::pulse::{self, Pulse};
+use zk_harness::trial::Trial;
 
 /// What a turn of a recipe that never ends breaks, or a look of a promise.
 const EVERY_STEP_ENDS: &str = "every-step-ends";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use zk_trials::trial::{Bounds, Reductions};
+use zk_harness::trial::{Bounds, Reductions};
 
 /// What to explore, how, and when to give up.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 //! ```
 //! use zk_model::describe::describe;
 //! # use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
-//! # use zk_trials::trial::Bounds;
-//! # let lock = zk_trials::trials().remove(0);
+//! # use zk_harness::trial::Bounds;
+//! # let lock = zk_catalogue::trials().remove(0);
 //! # let config = CheckConfig::new(Bounds::clients(2));
 //! # let model = RecipeModel::new(lock, &config, Reads::at_first());
 //! # let (start, mut actions) = (model.init().state, Vec::new());
@@ -22,7 +22,7 @@ use crate::model::Taken;
 use crate::service::{SET_UP, TIMES_MS};
 use crate::state::State;
 use zk_api::{CreateMode, EventType, KeeperState, MultiOutcome, Op, Request, Response, Text};
-use zk_trials::event::{ActorId, Event, Resource};
+use zk_harness::event::{ActorId, Event, Resource};
 
 /// One line for the step from a state to what was taken from there, with what it makes actors say.
 pub fn describe(before: &State, action: Action, taken: &Taken) -> String {

@@ -117,8 +117,8 @@ mod tests {
     use crate::reads::Reads;
     use std::collections::HashSet;
     use std::sync::Arc;
-    use zk_trials::event::End;
-    use zk_trials::trial::Trial;
+    use zk_harness::event::End;
+    use zk_harness::trial::Trial;
 
     /// The end of each continuation that breaks nothing on its way, without a promise's breaks; no way may go round.
     fn kept_ends(model: &RecipeModel, from: State, promise: usize) -> usize {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn trial(name: &str) -> Arc<Trial> {
-        zk_trials::trials().into_iter().find(|trial| trial.about.name == name).expect("it is there")
+        zk_catalogue::trials().into_iter().find(|trial| trial.about.name == name).expect("it is there")
     }
 
     /// The state behind the first steps of the counterexample by which a variant is known, and what it says.

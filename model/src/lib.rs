@@ -33,10 +33,10 @@
 //!
 //! ```
 //! use zk_model::{CheckConfig, Verdict, check};
-//! use zk_trials::trial::Bounds;
+//! use zk_harness::trial::Bounds;
 //!
 //! let checked = |name| {
-//!     let mut trials = zk_trials::trials().into_iter();
+//!     let mut trials = zk_catalogue::trials().into_iter();
 //!     let trial = trials.find(|trial| trial.about.name == name).expect("it is in the catalogue");
 //!     check(trial, &CheckConfig::new(Bounds::clients(2)), &mut |_| ()).verdict
 //! };
@@ -50,7 +50,7 @@
 //! ```
 //! use zk_api::Request;
 //! use zk_model::service::{Order, Rules, Service};
-//! # use zk_trials::event::ActorId;
+//! # use zk_harness::event::ActorId;
 //! # let actor = ActorId { process: 0, life: 0, thread: 0 };
 //! # let rules = Rules {
 //! #     lag: 0,

@@ -3,7 +3,7 @@
 //! ```
 //! use zk_api::KeeperState;
 //! use zk_model::{life::Life, symmetry::actor_of};
-//! # use zk_trials::event::ActorId;
+//! # use zk_harness::event::ActorId;
 //! # let actor = ActorId { process: 0, life: 0, thread: 0 };
 //!
 //! let life = Life::new(actor, 3);
@@ -14,7 +14,7 @@
 
 use crate::symmetry::session_of;
 use zk_api::{KeeperState, SessionId};
-use zk_trials::event::ActorId;
+use zk_harness::event::ActorId;
 
 /// A life of a process, as it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -16,7 +16,7 @@ use crate::symmetry::rank_of;
 use proven::proven_by;
 use std::sync::Arc;
 use zk_api::{KeeperState, Request, Response, SessionId};
-use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation};
+use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation};
 
 /// A client whose process has taken its first step.
 ///

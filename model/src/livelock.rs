@@ -29,7 +29,7 @@ use crate::action::Action;
 use crate::own_promises::NO_LIVELOCK;
 use crate::verdict::PromiseReport;
 use std::collections::{BTreeSet, VecDeque};
-use zk_trials::promises::NO_POLLING;
+use zk_harness::promises::NO_POLLING;
 
 /// What free actions lead from each state to which.
 #[derive(Debug, Default)]

@@ -19,7 +19,7 @@ use crate::replay_runtime::Watching;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zk_api::{ErrorCode, KeeperState, Response, Text, WatchedEvent, WatcherKind};
-use zk_trials::event::Event;
+use zk_harness::event::Event;
 
 /// What a call is answered.
 pub type Answer = Arc<Result<Response, ErrorCode>>;

@@ -23,9 +23,9 @@ use crate::stop::Stop;
 use actors::Actors;
 use std::sync::Arc;
 use turn::{Known, Turn, opened};
-use zk_trials::event::ActorId;
-use zk_trials::outside::Outside;
-use zk_trials::trial::{Bounds, Trial};
+use zk_harness::event::ActorId;
+use zk_harness::outside::Outside;
+use zk_harness::trial::{Bounds, Trial};
 
 /// A recipe model.
 pub struct RecipeModel {

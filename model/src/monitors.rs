@@ -6,8 +6,8 @@ use crate::symmetry::Eyes;
 use std::hash::Hasher;
 use std::sync::Arc;
 use zk_api::Zxid;
-use zk_trials::event::Event;
-use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
+use zk_harness::event::Event;
+use zk_harness::promise::{AnyPromise, Finding, Rest, Violation};
 
 /// The promises of a trial, each as it is after what it has seen.
 #[derive(Clone, Debug)]
@@ -135,8 +135,8 @@ fn is_owed(finding: &Finding) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_trials::event::{ActorId, GroundTruth, Observation};
-    use zk_trials::promise::{Assumption, Promise, Terms};
+    use zk_harness::event::{ActorId, GroundTruth, Observation};
+    use zk_harness::promise::{Assumption, Promise, Terms};
 
     /// Broken by every crash; the first is expected.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -28,8 +28,8 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use zk_api::KeeperState;
-use zk_trials::event::{End, Event, GroundTruth};
-use zk_trials::trial::{Role, Trial};
+use zk_harness::event::{End, Event, GroundTruth};
+use zk_harness::trial::{Role, Trial};
 
 /// So many histories with one digest are followed by the audit: all of them cannot be where code may try for ever.
 pub const AUDITED: usize = 16;

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
-use zk_trials::pulse::{Acting, Pulse};
+use zk_harness::pulse::{Acting, Pulse};
 
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };

@@ -3,7 +3,7 @@
 //! ```
 //! use zk_api::{Request, ZooKeeper};
 //! use zk_model::{life::Life, replay_runtime::ReplayRuntime};
-//! # use zk_trials::event::ActorId;
+//! # use zk_harness::event::ActorId;
 //! # let actor = ActorId { process: 0, life: 0, thread: 0 };
 //! # let (effects, keys, symmetry, guids_fall) = (false, true, false, false);
 //!
@@ -28,9 +28,9 @@ use zk_api::{
     AddWatchMode, Call, Completer, Error, ErrorCode, KeeperState, Local, Pending, Request, Response,
     SessionId, StatReads, Text, Watch, WatchedEvent, WatcherKind, ZooKeeper, Zxid,
 };
-use zk_trials::event::{ActorId, Event, Observation, Resource};
-use zk_trials::polling::{AskedAt, Polling};
-use zk_trials::probe::{ASKS_PER_TURN, Probe, Task};
+use zk_harness::event::{ActorId, Event, Observation, Resource};
+use zk_harness::polling::{AskedAt, Polling};
+use zk_harness::probe::{ASKS_PER_TURN, Probe, Task};
 
 /// What an actor says that is stopped by force, as it asks without end and never waits.
 pub const STOPPED: &str = "stopped: it asks without end";

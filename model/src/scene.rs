@@ -1,7 +1,7 @@
 //! The steps of a counterexample as data, for whoever draws them.
 
 use zk_api::{ErrorCode, Request, Response, Text};
-use zk_trials::event::{ActorId, Event};
+use zk_harness::event::{ActorId, Event};
 
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]

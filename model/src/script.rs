@@ -7,8 +7,8 @@ use crate::model::RecipeModel;
 use crate::process::Input;
 use crate::state::State;
 use zk_api::KeeperState;
-use zk_trials::event::ActorId;
-use zk_trials::script::ScriptStep;
+use zk_harness::event::ActorId;
+use zk_harness::script::ScriptStep;
 
 /// What an action is in a script, from the state in which it is taken.
 pub fn script_step(model: &RecipeModel, before: &State, action: Action) -> Vec<ScriptStep> {

@@ -3,8 +3,8 @@
 //! ```
 //! use zk_model::search::search;
 //! use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
-//! use zk_trials::trial::Bounds;
-//! # let lock = zk_trials::trials().remove(0);
+//! use zk_harness::trial::Bounds;
+//! # let lock = zk_catalogue::trials().remove(0);
 //! # let config = CheckConfig::new(Bounds::clients(2));
 //!
 //! let model = RecipeModel::new(lock, &config, Reads::at_first());
@@ -35,9 +35,9 @@ use crate::tree::{Number, Tree};
 use crate::verdict::{Counterexample, Found, Progress, PromiseReport};
 use std::sync::Arc;
 use std::time::Instant;
-use zk_trials::promise::Violation;
-use zk_trials::promises::NO_POLLING;
-use zk_trials::script::ScriptStep;
+use zk_harness::promise::Violation;
+use zk_harness::promises::NO_POLLING;
+use zk_harness::script::ScriptStep;
 
 struct Search<'a> {
     model: &'a RecipeModel,

@@ -38,7 +38,7 @@ use at::At;
 use std::ops::Deref;
 use std::sync::Arc;
 use zk_api::Text;
-use zk_trials::event::ActorId;
+use zk_harness::event::ActorId;
 
 /// The ensemble: its servers, as they are between two orders.
 #[derive(Clone, Debug)]

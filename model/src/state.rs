@@ -2,8 +2,8 @@
 //!
 //! ```
 //! use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
-//! use zk_trials::trial::Bounds;
-//! # let lock = zk_trials::trials().remove(0);
+//! use zk_harness::trial::Bounds;
+//! # let lock = zk_catalogue::trials().remove(0);
 //! # let config = CheckConfig::new(Bounds::clients(2));
 //!
 //! let model = RecipeModel::new(lock, &config, Reads::at_first());
@@ -23,10 +23,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zk_api::{SessionId, Text};
-use zk_trials::event::ActorId;
-use zk_trials::outside::Outside;
-use zk_trials::promise::Rest;
-use zk_trials::trial::Bounds;
+use zk_harness::event::ActorId;
+use zk_harness::outside::Outside;
+use zk_harness::promise::Rest;
+use zk_harness::trial::Bounds;
 
 /// A state: its parts are shared with other states, and each knows its digest.
 #[derive(Clone)]

@@ -2,8 +2,8 @@
 //!
 //! ```
 //! use zk_model::{CheckConfig, model::RecipeModel, reads::Reads, search, stateright};
-//! use zk_trials::trial::Bounds;
-//! # let lock = zk_trials::trials().remove(0);
+//! use zk_harness::trial::Bounds;
+//! # let lock = zk_catalogue::trials().remove(0);
 //! # let config = CheckConfig::new(Bounds::clients(2));
 //!
 //! let model = || RecipeModel::new(lock.clone(), &config, Reads::at_first());

@@ -3,8 +3,8 @@
 //! ```
 //! use zk_model::{scene::Does, story::Story};
 //! # use zk_model::{CheckConfig, model::RecipeModel, reads::Reads};
-//! # use zk_trials::trial::Bounds;
-//! # let lock = zk_trials::trials().remove(0);
+//! # use zk_harness::trial::Bounds;
+//! # let lock = zk_catalogue::trials().remove(0);
 //! # let config = CheckConfig::new(Bounds::clients(2));
 //! # let model = RecipeModel::new(lock, &config, Reads::at_first());
 //! # let (start, mut actions) = (model.init().state, Vec::new());

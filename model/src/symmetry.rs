@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use zk_model::symmetry::{actor_of, guid, session_of};
-//! use zk_trials::event::ActorId;
+//! use zk_harness::event::ActorId;
 //!
 //! let actor = ActorId { process: 2, life: 0, thread: 0 };
 //! let session = session_of(actor, 0, 0);
@@ -21,7 +21,7 @@
 use crate::digest::{Digest, Digester, unnoted};
 use std::hash::Hasher;
 use zk_api::{SessionId, Text};
-use zk_trials::event::ActorId;
+use zk_harness::event::ActorId;
 
 const SESSIONS: i64 = 0x7a_6b00_0000_0000;
 const ME: u8 = 0xfd;

@@ -14,9 +14,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use zk_trials::event::End;
-use zk_trials::probe::POLLS_PER_TURN;
-use zk_trials::trial::Actor;
+use zk_harness::event::End;
+use zk_harness::probe::POLLS_PER_TURN;
+use zk_harness::trial::Actor;
 
 /// A process's tasks while they run, numbered as they were spawned.
 pub struct Tasks {

@@ -4,8 +4,8 @@ use crate::reads::Reads;
 use crate::scene::Scene;
 use crate::stop::Stop;
 use std::time::{Duration, Instant};
-use zk_trials::promise::Assumption;
-use zk_trials::script::ScriptStep;
+use zk_harness::promise::Assumption;
+use zk_harness::script::ScriptStep;
 
 /// How far a search has got.
 #[derive(Clone, Copy, Debug)]

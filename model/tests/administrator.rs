@@ -4,12 +4,12 @@
 use crate::common::{broken, run};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Error, ErrorCode, ZPath, ZooKeeper};
+use zk_harness::event::{End, Event, GroundTruth, Observation};
+use zk_harness::probe::Probe;
+use zk_harness::promise::{Finding, Promise, Terms, Violation};
+use zk_harness::trial::{Bounds, Role, Trial};
+use zk_harness::words::Word;
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::{End, Event, GroundTruth, Observation};
-use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Terms, Violation};
-use zk_trials::trial::{Bounds, Role, Trial};
-use zk_trials::words::Word;
 
 /// What it relies on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl From<Relies> for Trial {
         let administered = { if it.0 == Way::ReadsIt { vec!["unlock".into()] } else { Vec::new() } };
         let counters = { if it.0 == Way::Counts { vec![("/a".into(), i32::MAX)] } else { Vec::new() } };
         let mut trial = Trial::new("relies", move |zk, probe, role| code.clone().actor(zk, probe, role))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .summary("Relies on what it has made.")
             .source("this test")
             .bounds(Bounds::clients(1))

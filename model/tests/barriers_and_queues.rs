@@ -1,9 +1,9 @@
 //! Barriers and queues hold with every kind of fault, in every run.
 
 use crate::common::{run, trial};
+use zk_harness::promise::Assumption;
+use zk_harness::trial::Bounds;
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::promise::Assumption;
-use zk_trials::trial::Bounds;
 
 /// Every run within these bounds keeps every promise.
 fn holds(name: &str, bounds: Bounds) {

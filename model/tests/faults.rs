@@ -4,12 +4,12 @@
 use crate::common::{broken, run};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, ZPath, ZooKeeper, race};
+use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
+use zk_harness::probe::Probe;
+use zk_harness::promise::{Finding, Promise, Terms, Violation};
+use zk_harness::promises::{NoOrphanZnode, NoWaiterStuck};
+use zk_harness::trial::{Bounds, Role, Trial};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
-use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Terms, Violation};
-use zk_trials::promises::{NoOrphanZnode, NoWaiterStuck};
-use zk_trials::trial::{Bounds, Role, Trial};
 
 /// What process 0 does; process 1 creates `/a/x`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl From<Lives> for Trial {
     fn from(it: Lives) -> Trial {
         let code = it.clone();
         Trial::new("lives", move |zk, probe, role| code.clone().actor(zk, probe, role))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .summary("Lives through faults.")
             .source("this test")
             .bounds(Bounds::clients(2))

@@ -3,9 +3,9 @@
 use crate::common::run;
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, ZooKeeper};
+use zk_harness::event::End;
+use zk_harness::trial::{Bounds, Trial};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::End;
-use zk_trials::trial::{Bounds, Trial};
 
 /// Clients that make a znode each, named after the last of so many guids.
 fn names(guids: u32) -> Arc<Trial> {
@@ -18,7 +18,7 @@ fn names(guids: u32) -> Arc<Trial> {
             Err(_) => End::Failed,
         }
     });
-    Arc::new(trial.setup(["/a"]).opts_out(&zk_trials::promises::STANDARD))
+    Arc::new(trial.setup(["/a"]).opts_out(&zk_harness::promises::STANDARD))
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use crate::common::{broken, run, trial};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Error, EventType, KeeperState, ZPath, ZooKeeper};
+use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation};
+use zk_harness::probe::Probe;
+use zk_harness::promise::{Finding, Promise, Terms, Violation};
+use zk_harness::trial::{Bounds, Role, Trial};
+use zk_harness::words::{self, Word};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation};
-use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Terms, Violation};
-use zk_trials::trial::{Bounds, Role, Trial};
-use zk_trials::words::{self, Word};
 
 /// What process 0 does; process 1 creates `/a/x`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl From<Lags> for Trial {
     fn from(it: Lags) -> Trial {
         let code = it.clone();
         Trial::new("lags", move |zk, probe, role| code.clone().actor(zk, probe, role))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .summary("Sees what servers that differ show.")
             .source("this test")
             .bounds(Bounds::clients(2))

@@ -4,11 +4,11 @@ use crate::common::{broken, full, run, trial};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
+use zk_harness::event::End;
+use zk_harness::probe::Probe;
+use zk_harness::promises::NoWaiterStuck;
+use zk_harness::trial::{Bounds, Role, Trial};
 use zk_model::{Check, CheckConfig, Engine, PromiseReport, Verdict};
-use zk_trials::event::End;
-use zk_trials::probe::Probe;
-use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{Bounds, Role, Trial};
 
 /// How two processes stand in each other's way.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl From<Meets> for Trial {
             }
         };
         let mut trial = Trial::new("meets", move |zk, probe, role| code.clone().actor(zk, probe, role))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .summary("Two processes meet.")
             .source("this test")
             .bounds(Bounds::clients(2))

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Data, Error, Local, ZPath, ZooKeeper};
+use zk_harness::event::{End, Observation};
+use zk_harness::mutation::{Kind, Mutated, Mutation};
+use zk_harness::probe::Probe;
+use zk_harness::promises::NoWaiterStuck;
+use zk_harness::trial::{Bounds, Role, Trial};
 use zk_model::{CheckConfig, Verdict, check};
-use zk_trials::event::{End, Observation};
-use zk_trials::mutation::{Kind, Mutated, Mutation};
-use zk_trials::probe::Probe;
-use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{Bounds, Role, Trial};
 
 /// The first process changes a znode, the other looks again and again until it has.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ impl From<Looks> for Trial {
         Trial::new("looks", actor)
             .summary("Looks until a znode has changed.")
             .bounds(Bounds::clients(2))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .promises(|| vec![Box::new(NoWaiterStuck)])
             .setup(["/go"])
     }

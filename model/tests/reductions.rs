@@ -4,16 +4,18 @@ use crate::common::{broken, full, run, same_kind, trial};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
+use zk_harness::common::{AnyProbe, AnyZooKeeper};
+use zk_harness::event::Observation;
+use zk_harness::trial::{Bounds, Code, FoundBy, Trial};
+use zk_harness::words::Word;
 use zk_model::{Check, CheckConfig, Engine, Verdict};
-use zk_trials::common::{AnyProbe, AnyZooKeeper};
-use zk_trials::event::Observation;
-use zk_trials::trial::{Bounds, Code, FoundBy, Trial};
-use zk_trials::words::Word;
 
 /// The lock and its variants, each at bounds that show its defect, and what a full search finds there.
 fn all() -> impl Iterator<Item = (Arc<Trial>, CheckConfig, &'static Check)> {
-    let of_models =
-        zk_trials::lock::trials().into_iter().map(Arc::new).filter(|trial| trial.found_by != FoundBy::Chaos);
+    let of_models = zk_catalogue::lock::trials()
+        .into_iter()
+        .map(Arc::new)
+        .filter(|trial| trial.found_by != FoundBy::Chaos);
     of_models.map(|trial| {
         let config = CheckConfig::new(trial.about.bounds);
         let plain = plain(&trial, &config);
@@ -74,7 +76,7 @@ fn changes_no_verdict_but(not: &[&str], change: impl Fn(&mut CheckConfig) + Copy
         }
         let other = run(trial, &changed(&config, change));
         assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
-        let known = zk_trials::trials().iter().find_map(|trial| {
+        let known = zk_catalogue::trials().iter().find_map(|trial| {
             let about = trial.about;
             about.breaks.filter(|_| about.name == name)
         });
@@ -226,7 +228,7 @@ fn who_says_nothing_at_first_may_as_well_begin_at_once() {
 
 #[test]
 fn watches_that_nobody_counts_change_no_verdict_of_a_commitment() {
-    let kinds = zk_trials::two_phase_commit::trials().into_iter().map(Arc::new);
+    let kinds = zk_catalogue::two_phase_commit::trials().into_iter().map(Arc::new);
     let mut fewer = 0;
     for trial in kinds {
         assert!(!trial.counts_wakes);

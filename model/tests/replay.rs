@@ -6,11 +6,11 @@ use crate::common::{broken, full, run};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Either, EventType, KeeperState, ZPath, ZooKeeper, race};
+use zk_harness::event::End;
+use zk_harness::probe::Probe;
+use zk_harness::promises::NoWaiterStuck;
+use zk_harness::trial::{Bounds, Role, Trial};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::End;
-use zk_trials::probe::Probe;
-use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{Bounds, Role, Trial};
 
 /// What the actors do. Process 0 is the one that looks; the others create, set and delete `/a/x`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl From<Looks> for Trial {
     fn from(it: Looks) -> Trial {
         let code = it.clone();
         Trial::new("looks", move |zk, probe, role| code.clone().actor(zk, probe, role))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .summary("Looks around.")
             .source("this test")
             .bounds(Bounds::clients(2))

@@ -3,11 +3,11 @@
 use crate::common::{broken, full, run};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
+use zk_harness::event::{End, Event};
+use zk_harness::probe::Probe;
+use zk_harness::promise::{Finding, Promise, Rest, Terms};
+use zk_harness::trial::{Bounds, Role, Trial};
 use zk_model::{Check, CheckConfig, Engine, Verdict};
-use zk_trials::event::{End, Event};
-use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Rest, Terms};
-use zk_trials::trial::{Bounds, Role, Trial};
 
 /// How a recipe goes wrong.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl From<Wrong> for Trial {
     fn from(it: Wrong) -> Trial {
         let code = it.clone();
         Trial::new("wrong", move |zk, probe, role| code.clone().actor(zk, probe, role))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .summary("Goes wrong.")
             .source("this test")
             .bounds(Bounds::clients(1))
@@ -170,7 +170,7 @@ impl From<WrongAtRest> for Trial {
         }
         Trial::new("wrong", actor)
             .bounds(Bounds::clients(1))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .promises(move || vec![Box::new(Rests { burns })])
     }
 }

@@ -4,12 +4,12 @@ use crate::common::{broken, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, ZPath, ZooKeeper};
+use zk_harness::event::{End, Event, Observation};
+use zk_harness::probe::Probe;
+use zk_harness::promise::{Finding, Promise, Rest, Terms, Violation};
+use zk_harness::trial::{Bounds, Role, Trial};
+use zk_harness::words::Word;
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::{End, Event, Observation};
-use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Rest, Terms, Violation};
-use zk_trials::trial::{Bounds, Role, Trial};
-use zk_trials::words::Word;
 
 /// What is promised of two processes that say so when they begin, which session they have, and when they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,7 +86,7 @@ impl From<Begins> for Trial {
         Trial::new("begins", move |zk, probe, role| it.actor(zk, probe, role))
             .summary("Says that it begins.")
             .bounds(Bounds::clients(2))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .setup(["/a"])
             .promises(move || {
                 let (begun, ids) = (Vec::new(), BTreeMap::new());

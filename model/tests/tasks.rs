@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use zk_api::{CreateMode, Data, Either, Error, ErrorCode, KeeperState, ZPath, ZooKeeper, race};
+use zk_harness::event::End;
+use zk_harness::probe::Probe;
+use zk_harness::promises::NoWaiterStuck;
+use zk_harness::trial::{Bounds, Role, Trial};
 use zk_model::{Check, CheckConfig, Verdict};
-use zk_trials::event::End;
-use zk_trials::probe::Probe;
-use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{Bounds, Role, Trial};
 
 /// What process 0 does. The others create, set and delete `/a/x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl From<Tasks> for Trial {
     fn from(it: Tasks) -> Trial {
         let code = it.clone();
         Trial::new("tasks", move |zk, probe, role| code.clone().actor(zk, probe, role))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .summary("Has tasks.")
             .source("this test")
             .bounds(Bounds::clients(2))
@@ -312,7 +312,7 @@ impl From<Undetermined> for Trial {
         let code = it.clone();
         Trial::new("undetermined", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .bounds(Bounds::clients(2))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .promises(|| vec![Box::new(NoWaiterStuck)])
             .setup(["/a"])
     }

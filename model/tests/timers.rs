@@ -4,11 +4,11 @@ use crate::common::run;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Either, ZooKeeper, race};
+use zk_harness::event::End;
+use zk_harness::probe::Probe;
+use zk_harness::promises::NoFailure;
+use zk_harness::trial::{Bounds, Role, Trial};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::event::End;
-use zk_trials::probe::Probe;
-use zk_trials::promises::NoFailure;
-use zk_trials::trial::{Bounds, Role, Trial};
 
 /// Two sleeps of these lengths, the second of which begins with the first or behind a scheduling point. It fails if the
 /// one that is not expected is over first.
@@ -25,7 +25,7 @@ impl From<Sleeps> for Trial {
         Trial::new("sleeps", move |zk, probe, role| it.actor(zk, probe, role))
             .summary("Sleeps twice at once.")
             .bounds(Bounds::clients(1))
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .promises(|| vec![Box::new(NoFailure)])
             .setup(["/a"])
     }

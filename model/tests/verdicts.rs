@@ -2,8 +2,8 @@
 //! at its own, with the reductions that it allows, is judged with the whole catalogue in the tests of `scenarios`.
 
 use crate::common::{broken, full, run, trial};
+use zk_harness::trial::Bounds;
 use zk_model::{CheckConfig, Engine, Verdict};
-use zk_trials::trial::Bounds;
 
 /// A search for one promise that was cut after another had broken once said "violated", of the other.
 #[test]
@@ -65,7 +65,7 @@ fn smaller(bounds: Bounds) -> Vec<Bounds> {
 #[test]
 fn no_variant_breaks_its_promise_at_smaller_bounds() {
     let mut wrong = Vec::new();
-    for trial in zk_trials::trials() {
+    for trial in zk_catalogue::trials() {
         let about = trial.about;
         let Some(breaks) = about.breaks else { continue };
         for bounds in smaller(about.bounds) {

@@ -3,12 +3,12 @@
 use crate::common::{full, run};
 use std::sync::Arc;
 use zk_api::{Acl, AclList, CreateMode, Data, Either, ErrorCode, Identity, Perms, ZPath, ZooKeeper, race};
+use zk_harness::event::{End, Event, Observation};
+use zk_harness::prelude::{AnyProbe, AnyZooKeeper};
+use zk_harness::promise::{Finding, Promise, Terms, Violation};
+use zk_harness::trial::{Role, Trial};
+use zk_harness::words::Word;
 use zk_model::Verdict;
-use zk_trials::event::{End, Event, Observation};
-use zk_trials::prelude::{AnyProbe, AnyZooKeeper};
-use zk_trials::promise::{Finding, Promise, Terms, Violation};
-use zk_trials::trial::{Role, Trial};
-use zk_trials::words::Word;
 
 /// Who knows this password, and none of these clients is: `ann:one`.
 const ANN: &str = "ann:grDcJ7OS1jCu/cG2TyJHw/I9L8o=";
@@ -65,7 +65,7 @@ fn what_was_withheld_is_told_in_any_order() {
         let trial = Trial::new("waits", waits)
             .setup(["/t"])
             .promises(move || vec![Box::new(NeverFirst(first))])
-            .opts_out(&zk_trials::promises::STANDARD);
+            .opts_out(&zk_harness::promises::STANDARD);
         let check = run(Arc::new(trial), &full(2, 0, 1, 0));
         assert!(matches!(check.verdict, Verdict::Violated { .. }), "{first}");
     }

@@ -5,10 +5,10 @@ use crate::trial_list::{Trials, is_file};
 use std::process::ExitCode;
 use std::sync::Arc;
 use zk_api::ZPath;
+use zk_harness::promises::STANDARD;
+use zk_harness::trial::Trial;
 use zk_model::CheckConfig;
 use zk_reports::CheckReport;
-use zk_trials::promises::STANDARD;
-use zk_trials::trial::Trial;
 #[cfg(feature = "run")]
 use {
     crate::judge::{Effort, MAX_STATES},
@@ -225,10 +225,10 @@ fn is_word(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_trials::event::{End, Event};
-    use zk_trials::promise::{AnyPromise, Finding, Promise, Terms};
-    use zk_trials::promises::{NoFailure, NoWaiterStuck};
-    use zk_trials::trial::Bounds;
+    use zk_harness::event::{End, Event};
+    use zk_harness::promise::{AnyPromise, Finding, Promise, Terms};
+    use zk_harness::promises::{NoFailure, NoWaiterStuck};
+    use zk_harness::trial::Bounds;
 
     /// Does nothing, as it says.
     fn sound() -> Trial {

@@ -7,12 +7,12 @@ use crate::trial_list::{assumption, catalogued};
 use crate::{BadInput, draw, story};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use zk_harness::trial::{About, Bounds, Trial};
 use zk_model::{Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict};
 use zk_reports::{
     Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, Diagram, How, Judgement, Limits,
     Path, Reached, SweepReport, Verdict as Became,
 };
-use zk_trials::trial::{About, Bounds, Trial};
 
 /// Where a search gives up unless somebody says otherwise: once the process holds so many gigabytes.
 ///
@@ -269,7 +269,7 @@ pub(crate) fn explore(trial: &Arc<Trial>, config: &CheckConfig, address: SocketA
 mod tests {
     use super::*;
     use std::time::Duration;
-    use zk_trials::trial::{Breaks, Reductions};
+    use zk_harness::trial::{Breaks, Reductions};
 
     const ABOUT: About = About {
         name: "lock/simple",

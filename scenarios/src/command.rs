@@ -21,10 +21,10 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
+use zk_harness::trial::Trial;
 use zk_model::CheckConfig;
 use zk_model::ensemble::EnsembleConfig;
 use zk_reports::{SCHEMAS, count, prepare_report_dir, to_json};
-use zk_trials::trial::Trial;
 
 /// The exit status for a bad command line, file or environment.
 const BAD_INPUT: u8 = 2;
@@ -271,13 +271,13 @@ mod chaos {
     use std::io::Write as _;
     use std::path::Path;
     use std::sync::Arc;
+    use zk_harness::trial::Trial;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
         Lines, count, judge_by_promises, mermaid, prepare_report_dir, replay_text, to_json, write_whole,
     };
     use zk_simulator::RunOptions;
     use zk_simulator::order::Order;
-    use zk_trials::trial::Trial;
 
     /// Judges trials, and tells where engines and catalogue agree.
     pub(super) fn judge(catalogue: &Trials, arguments: &JudgeArguments) -> Result<Answer, BadInput> {

@@ -9,6 +9,8 @@ use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
+use zk_harness::event::{GroundTruth, Observation};
+use zk_harness::trial::Trial;
 use zk_proto::message::{ToClient, ToServer};
 use zk_reports::{
     BrokenUnder, COMPARE_SCHEMA, CompareReport, ComparedRecipe, Cost, PromiseResult, UnderFault, Verdict,
@@ -16,8 +18,6 @@ use zk_reports::{
 use zk_simulator::crossing::Carried;
 use zk_simulator::timeline::{Moment, Place, TimelineEvent};
 use zk_simulator::{Faults, Run, RunOptions, Scenario, run};
-use zk_trials::event::{GroundTruth, Observation};
-use zk_trials::trial::Trial;
 
 pub(crate) const ABOUT: &str = "\
 Compares recipes: what they promise, what they cost, what breaks them
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn every_right_recipe_of_the_catalogue_is_among_them() {
-        let right = zk_trials::trials().into_iter().map(|trial| trial.about);
+        let right = zk_catalogue::trials().into_iter().map(|trial| trial.about);
         let right = right.filter(|about| about.breaks.is_none() && !about.name.contains('/'));
         let shown: BTreeSet<&str> = SHOWN.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         assert_eq!(right.map(|about| about.name).collect::<BTreeSet<_>>(), shown);

@@ -10,8 +10,8 @@ pub(crate) mod steps;
 
 use std::collections::BTreeMap;
 use zk_api::Text;
+use zk_harness::event::{ActorId, Event, GroundTruth, Observation};
 use zk_reports::{Bar, BarKind, Diagram, Lane, LaneKind, Point, Unit, named_in};
-use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
 
 /// A diagram that grows as a run is told.
 pub(crate) struct Drawing {

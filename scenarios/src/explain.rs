@@ -6,8 +6,8 @@ use crate::trial_list::Trials;
 use crate::{Answer, BadInput};
 use std::fmt::Write;
 use std::sync::Arc;
+use zk_harness::trial::{Breaks, Trial};
 use zk_reports::wrapped;
-use zk_trials::trial::{Breaks, Trial};
 
 /// Tells of a defect: who has it, what breaks by it, and how to see it.
 pub(crate) fn explain(catalogue: &Trials, number: &str) -> Result<Answer, BadInput> {

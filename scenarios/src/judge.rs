@@ -13,12 +13,12 @@ use crate::trial_list::Trials;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
+use zk_harness::trial::{FoundBy, Trial};
 use zk_model::CheckConfig;
 use zk_reports::{
     Answer, CheckReport, Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial,
     PromiseResult, SweepReport, Verdict,
 };
-use zk_trials::trial::{FoundBy, Trial};
 
 pub(crate) const ABOUT: &str = "\
 Judges recipes and variants by both engines, against what the catalogue expects

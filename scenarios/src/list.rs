@@ -7,8 +7,8 @@ use crate::{Answer, BadInput};
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
+use zk_harness::trial::Trial;
 use zk_reports::{Paint, needs, to_json, wrapped};
-use zk_trials::trial::Trial;
 
 #[derive(Serialize)]
 struct Listing {

@@ -11,11 +11,11 @@ pub(crate) use arguments::MutateArguments;
 use outcomes::{Compared, compare};
 use std::sync::Arc;
 use subject::{Came, NO_END, Subject, within};
+use zk_harness::mutation::{Mutated, Mutation, Word};
+use zk_harness::trial::Bounds;
+use zk_harness::trial::Promises;
 use zk_model::CheckConfig;
 use zk_reports::{MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult};
-use zk_trials::mutation::{Mutated, Mutation, Word};
-use zk_trials::trial::Bounds;
-use zk_trials::trial::Promises;
 
 pub(crate) const ABOUT: &str = "\
 Tells how strong a recipe's promises are, by mutations of the recipe

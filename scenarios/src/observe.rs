@@ -31,11 +31,11 @@ use tokio::runtime::Handle;
 use who::Who;
 use words::{Said, What};
 use zk_api::{CreateMode, Data, SessionId, Text, ZPath, ZooKeeper, Zxid};
+use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
+use zk_harness::promise::Rest;
+use zk_harness::promises::Owed;
 use zk_reports::{Answer, Happened, LivePromise, LiveReport, Verdict};
 use zk_serve::{Judgement, Moment, Observer};
-use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
-use zk_trials::promise::Rest;
-use zk_trials::promises::Owed;
 
 /// So many session timeouts without a move, and nobody moves any more.
 const STILL: u32 = 4;

@@ -8,8 +8,8 @@ pub(crate) mod steps;
 pub(crate) mod words;
 
 use zk_api::{ErrorCode, Request, Response, Zxid};
+use zk_harness::event::{ActorId, Event};
 use zk_reports::Mark;
-use zk_trials::event::{ActorId, Event};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,9 @@
 use crate::BadInput;
 use crate::bad_input::nearest;
 use std::sync::Arc;
+use zk_harness::promise::Assumption;
+use zk_harness::trial::{About, Trial};
 use zk_reports::Catalogued;
-use zk_trials::promise::Assumption;
-use zk_trials::trial::{About, Trial};
 
 /// What a catalogue has.
 #[derive(Clone, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct Trials(Vec<Arc<Trial>>);
 impl Trials {
     /// The built-in ones.
     pub fn built_in() -> Trials {
-        Trials(zk_trials::trials())
+        Trials(zk_catalogue::trials())
     }
 
     /// One more.

@@ -1,14 +1,14 @@
 //! Judgements: they agree where they should, and where a trial's own word is wrong, they say so.
 
 use crate::common::zoocheck;
-use zk_trials::trial::{Bounds, Breaks, FoundBy, Trial};
+use zk_harness::trial::{Bounds, Breaks, FoundBy, Trial};
 use zoocheck::reports::{HerdReport, JudgeReport, Report};
-use zoocheck::trials as zk_trials;
+use zoocheck::trials as zk_harness;
 use zoocheck::{Answer, Catalogue, Verdict};
 
 /// A lock of the catalogue that says other things of itself.
 fn claims(lock: &str) -> Trial {
-    let mut all = zk_trials::lock::trials().into_iter();
+    let mut all = zk_catalogue::lock::trials().into_iter();
     let mut trial = all.find(|trial| trial.about.name == lock).expect("it is there");
     trial.about.name = "claims";
     trial.found_by(FoundBy::Both)
@@ -91,9 +91,9 @@ fn everything_is_as_catalogued_and_the_published_table_is_that_of_a_run() {
     for promise in untested {
         assert!(tested.iter().any(|other| other.name == promise.name), "{}: {report}", promise.name);
     }
-    let published = include_str!("../../recipes/trials/JUDGED.md");
+    let published = include_str!("../../recipes/catalogue/JUDGED.md");
     for line in report.table().lines() {
-        assert!(published.contains(line), "recipes/trials/JUDGED.md lacks this line of a run:\n{line}");
+        assert!(published.contains(line), "recipes/catalogue/JUDGED.md lacks this line of a run:\n{line}");
     }
 }
 

@@ -239,7 +239,7 @@ fn every_promise() -> Vec<Box<dyn AnyPromise>> {
 #[test]
 fn every_promise_can_be_made_of_what_the_library_exports() {
     let here = include_str!("library.rs");
-    let exported = include_str!("../../recipes/trials/src/promises/mod.rs");
+    let exported = include_str!("../../recipes/harness/src/promises/mod.rs");
     let exports = exported.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next());
     let names = exports.flat_map(|names| names.split(|c: char| !c.is_alphanumeric() && c != '_'));
     let is_type = |name: &&str| name.chars().any(char::is_lowercase) && name.starts_with(char::is_uppercase);

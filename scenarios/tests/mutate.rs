@@ -158,12 +158,12 @@ fn what_cannot_be_meant_is_refused() {
 /// The whole matrix takes ten minutes. It is what `zoocheck mutate --all-right --format markdown` writes.
 #[test]
 fn the_published_matrix_is_that_of_a_run() {
-    let published = include_str!("../../recipes/trials/MUTATED.md");
+    let published = include_str!("../../recipes/catalogue/MUTATED.md");
     let ran = zoocheck("mutate try-lock --format markdown");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     let of_promises = ran.stdout.lines().filter(|line| line.starts_with("| `try-lock`"));
     assert!(of_promises.clone().count() > 5, "{}", ran.stdout);
     for line in of_promises {
-        assert!(published.contains(line), "recipes/trials/MUTATED.md lacks this line of a run:\n{line}");
+        assert!(published.contains(line), "recipes/catalogue/MUTATED.md lacks this line of a run:\n{line}");
     }
 }

@@ -17,7 +17,7 @@ const SYNC_SEEDS: u64 = 150;
 /// What the clients of a run of the lock saw.
 fn record(scenario: &Scenario, seed: u64) -> Vec<VisibleStep> {
     let options = RunOptions { visible: true, ..RunOptions::default() };
-    let trials = zk_trials::trials();
+    let trials = zk_catalogue::trials();
     let lock = trials.iter().find(|trial| trial.about.name == scenario.recipe).expect("the lock");
     zk_simulator::run(lock, scenario, seed, &options).visible
 }
@@ -142,7 +142,7 @@ fn service_allows_all_that_servers_show_dead_sessions() {
 
 /// The names of the catalogue, each with a first seed of its own: a seed says which faults a run has at all.
 fn recipes() -> impl Iterator<Item = (u64, String)> {
-    (0..).zip(zk_trials::trials().into_iter().map(|trial| trial.about.name.to_owned()))
+    (0..).zip(zk_catalogue::trials().into_iter().map(|trial| trial.about.name.to_owned()))
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn syncs_that_ask_a_quorum_tell_the_truth() {
 /// The same, as a recipe sees it.
 #[test]
 fn who_relies_on_a_sync_is_broken_as_shipped_and_not_where_a_leader_asks_a_quorum() {
-    let trials = zk_trials::trials();
+    let trials = zk_catalogue::trials();
     let relies = trials.iter().find(|trial| trial.about.name == "configuration/sync-asks-nobody");
     let relies = relies.expect("it is there");
     let broken = |sync| {

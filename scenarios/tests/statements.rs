@@ -18,7 +18,7 @@ fn names(cell: &'static str) -> Vec<&'static str> {
 }
 
 fn rows() -> Vec<Row> {
-    let text = include_str!("../../recipes/trials/STATEMENTS.md");
+    let text = include_str!("../../recipes/catalogue/STATEMENTS.md");
     let rows = text.lines().filter_map(|line| line.strip_prefix("| ")).skip(1);
     let row = |line: &'static str| match *line.split('|').collect::<Vec<_>>() {
         [statement, promises, recipes, broken_by, ""] => {

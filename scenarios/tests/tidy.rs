@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by directory and name, and which of the workspace's crates each may know.
-pub const ARROWS: [(&str, &str, &[&str]); 15] = [
+pub const ARROWS: [(&str, &str, &[&str]); 16] = [
     ("sim/api", "zk-api", &[]),
     ("sim/proto", "zk-proto", &["zk-api"]),
     ("sim/wire", "zk-wire", &["zk-api", "zk-proto"]),
@@ -14,37 +14,47 @@ pub const ARROWS: [(&str, &str, &[&str]); 15] = [
     (
         "sim/simulator",
         "zk-simulator",
-        &["zk-api", "zk-cluster", "zk-proto", "zk-trials", "zk-invariants", "zk-wire"],
+        &["zk-api", "zk-cluster", "zk-harness", "zk-invariants", "zk-proto", "zk-wire"],
     ),
     ("sim/serve", "zk-serve", &["zk-api", "zk-cluster", "zk-proto", "zk-invariants", "zk-wire"]),
     ("sim/conform", "zk-conform", &["zk-api"]),
     ("recipes", "zk-recipes", &["zk-api"]),
-    ("recipes/trials", "zk-trials", &["zk-api", "zk-recipes"]),
+    ("recipes/harness", "zk-harness", &["zk-api", "zk-recipes"]),
+    ("recipes/catalogue", "zk-catalogue", &["zk-api", "zk-harness", "zk-recipes"]),
     ("recipes/live", "zk-live", &["zk-api"]),
-    ("recipes/hosted", "zk-hosted", &["zk-api", "zk-proto", "zk-trials", "zk-wire"]),
-    ("model", "zk-model", &["zk-api", "zk-cluster", "zk-proto", "zk-trials"]),
+    ("recipes/hosted", "zk-hosted", &["zk-api", "zk-harness", "zk-proto", "zk-wire"]),
+    ("model", "zk-model", &["zk-api", "zk-cluster", "zk-harness", "zk-proto"]),
     ("reports", "zk-reports", &[]),
     (
         "scenarios",
         "zoocheck",
         &[
             "zk-api",
+            "zk-catalogue",
             "zk-conform",
+            "zk-harness",
             "zk-hosted",
             "zk-live",
             "zk-model",
             "zk-proto",
             "zk-reports",
             "zk-serve",
-            "zk-trials",
             "zk-simulator",
         ],
     ),
 ];
 
 /// Crates whose code must be a function of its arguments.
-const PURE: [&str; 7] =
-    ["sim/api", "sim/proto", "sim/wire", "sim/invariants", "sim/cluster", "recipes", "recipes/trials"];
+const PURE: [&str; 8] = [
+    "sim/api",
+    "sim/proto",
+    "sim/wire",
+    "sim/invariants",
+    "sim/cluster",
+    "recipes",
+    "recipes/harness",
+    "recipes/catalogue",
+];
 
 /// What would make it something else.
 const IMPURE: [&str; 12] = [
@@ -146,7 +156,7 @@ fn engines_are_known_to_one_crate_each() {
 fn pure_crates_are_without_clock_chance_threads_and_output() {
     for dir in PURE {
         // Whoever waits for a step that never ends is outside of all that is pure, and stands where both engines find it.
-        let files = files_of(dir).into_iter().filter(|(path, _)| !path.ends_with("trials/src/pulse.rs"));
+        let files = files_of(dir).into_iter().filter(|(path, _)| !path.ends_with("harness/src/pulse.rs"));
         for (path, text) in files {
             // Tests may write files and start threads.
             let is_test = path.components().any(|part| part.as_os_str() == "tests");

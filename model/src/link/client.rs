@@ -10,7 +10,7 @@ use crate::watching::Watching;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zk_api::{Identity, KeeperState, Request, SessionId, Zxid};
-use zk_trials::event::{ActorId, End, Resource};
+use zk_harness::event::{ActorId, End, Resource};
 
 /// A client process and its connection.
 #[derive(Clone, Debug)]

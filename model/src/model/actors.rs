@@ -46,8 +46,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use zk_api::{KeeperState, Request};
-use zk_trials::event::ActorId;
-use zk_trials::trial::Bounds;
+use zk_harness::event::ActorId;
+use zk_harness::trial::Bounds;
 
 /// So many steps before the connection are looked at.
 const STEPS_MAX: usize = 100;

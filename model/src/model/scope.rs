@@ -6,7 +6,7 @@ use crate::service::Rules;
 use crate::state::State;
 use std::sync::Arc;
 use zk_api::Text;
-use zk_trials::trial::{Bounds, Reductions, Trial};
+use zk_harness::trial::{Bounds, Reductions, Trial};
 
 /// See the module.
 pub struct Scope {

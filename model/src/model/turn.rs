@@ -20,8 +20,8 @@ use crate::state::State;
 use crate::symmetry::session_after;
 use std::sync::Arc;
 use zk_api::{Data, KeeperState, Request, SessionId};
-use zk_trials::event::{ActorId, Event, GroundTruth};
-use zk_trials::promise::Violation;
+use zk_harness::event::{ActorId, Event, GroundTruth};
+use zk_harness::promise::Violation;
 
 /// One step taken.
 #[derive(Debug)]

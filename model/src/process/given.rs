@@ -8,7 +8,7 @@ use zk_api::{
     AclList, CreateMode, Identity, KeeperState, Op, Perms, Request, SessionId, Text, WatchedEvent,
     WatcherKind, Zxid,
 };
-use zk_trials::event::{Event, Resource};
+use zk_harness::event::{Event, Resource};
 
 /// A request with its digest.
 ///

@@ -7,7 +7,7 @@ use crate::message::Message;
 use crate::orders::Order;
 use crate::waits::{Polled, Waits};
 use std::sync::Arc;
-use zk_trials::event::{ActorId, End};
+use zk_harness::event::{ActorId, End};
 
 /// How a process went wrong by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

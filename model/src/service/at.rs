@@ -17,12 +17,12 @@ use zk_api::{
     AclList, Data, ErrorCode, EventType, Identity, Perms, Request, Response, SessionId, Text, WatchedEvent,
     Zxid, split,
 };
+use zk_harness::event::{ActorId, Event, GroundTruth};
 use zk_proto::message::Xid;
 use zk_proto::prepare::{Caller, acl, answer, close_session, prepare, read};
 use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::watch::one_shot;
-use zk_trials::event::{ActorId, Event, GroundTruth};
 
 /// A session that nobody is told of.
 const ADMINISTRATOR: SessionId = SessionId::new(0xad);

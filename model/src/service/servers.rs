@@ -11,11 +11,11 @@ use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Identity, Request, SessionId, Text, Zxid, open_acl};
+use zk_harness::event::ActorId;
 use zk_proto::message::Xid;
 use zk_proto::prepare::{Caller, prepare};
 use zk_proto::tree::{DataTree, Node};
 use zk_proto::txn::Txn;
-use zk_trials::event::ActorId;
 
 /// See the module.
 #[derive(Clone, Debug)]

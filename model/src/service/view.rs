@@ -8,10 +8,10 @@ use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
 use zk_api::{AddWatchMode, EventType, Identity, SessionId, Text, WatchedEvent, WatcherKind, split};
+use zk_harness::event::ActorId;
 use zk_proto::message::WatchList;
 use zk_proto::tree::{Change, DataTree};
 use zk_proto::watch::{OneShot, WatchTable};
-use zk_trials::event::ActorId;
 
 /// The tree after a transaction, and what that one did.
 #[derive(Clone, Debug)]

@@ -10,10 +10,10 @@ use crate::symmetry::session_of;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::{ErrorCode, Request, Response, SessionId, Text, WatchedEvent, Zxid};
+use zk_harness::event::ActorId;
 use zk_proto::message::{ToClient, WatchList, Xid};
 use zk_proto::prepare::acl;
 use zk_proto::visible::{Cause, VisibleStep};
-use zk_trials::event::ActorId;
 
 /// A session is named by a byte, and zero names none.
 const SESSIONS_MAX: usize = 254;

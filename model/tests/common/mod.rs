@@ -2,18 +2,18 @@
 #![allow(dead_code)]
 
 use std::sync::Arc;
+use zk_harness::trial::{Bounds, Trial};
 use zk_model::{Check, CheckConfig, Verdict, check};
-use zk_trials::trial::{Bounds, Trial};
 
 /// A trial of the catalogue.
 pub fn trial(name: &str) -> Arc<Trial> {
-    let mut all = zk_trials::trials().into_iter();
+    let mut all = zk_catalogue::trials().into_iter();
     all.find(|trial| trial.about.name == name).expect("a trial of the catalogue")
 }
 
 /// A trial that promises nothing: its states are those of the recipe alone.
 pub fn bare(trial: &Trial) -> Arc<Trial> {
-    Arc::new(trial.clone().promises(Vec::new).opts_out(&zk_trials::promises::STANDARD))
+    Arc::new(trial.clone().promises(Vec::new).opts_out(&zk_harness::promises::STANDARD))
 }
 
 /// Checks without telling of progress.

@@ -18,12 +18,12 @@ use zk_api::{
     AddWatchMode, Call, Error, KeeperState, Pending, Request, Response, SessionId, StatReads, Text, Watch,
     WatchedEvent, Zxid,
 };
+use zk_harness::common::{AnyProbe, AnyZooKeeper};
+use zk_harness::event::{End, Observation, Resource};
+use zk_harness::probe::{ASKS_PER_TURN, Probe as _};
+use zk_harness::program::{Input, Life, Output, ProgramStep, Socket};
+use zk_harness::trial::Role;
 use zk_proto::message::{ConnectRequest, ConnectResponse, ToClient, ToServer, WatchList, Xid};
-use zk_trials::common::{AnyProbe, AnyZooKeeper};
-use zk_trials::event::{End, Observation, Resource};
-use zk_trials::probe::{ASKS_PER_TURN, Probe as _};
-use zk_trials::program::{Input, Life, Output, ProgramStep, Socket};
-use zk_trials::trial::Role;
 
 /// Of a program that has two sessions at a time, or one after it has closed another.
 const ANOTHER_SESSION: &str = "it opens another session though its first has not expired: no model has that";

@@ -69,7 +69,7 @@ impl Example {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_trials::promises::Owed;
+    use zk_harness::promises::Owed;
 
     #[test]
     fn each_says_in_its_head_what_it_is_and_owes() {

@@ -1,9 +1,9 @@
 //! What is said between a worker and us, as bytes. `PROTOCOL.md` is the text to this.
 
 use zk_api::Text;
-use zk_trials::event::{End, Observation};
-use zk_trials::program::{Input, Life, Now, Output, ProgramStep};
-use zk_trials::words::Word;
+use zk_harness::event::{End, Observation};
+use zk_harness::program::{Input, Life, Now, Output, ProgramStep};
+use zk_harness::words::Word;
 
 /// Of the protocol.
 pub(crate) const VERSION: u16 = 1;

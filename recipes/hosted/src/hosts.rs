@@ -6,7 +6,7 @@ use crate::python;
 use crate::watch::{Limits, Watch};
 use crate::worker::{Start, Worker, unexpected};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use zk_trials::program::{Input, Life, Now, Program, ProgramStep, Programs};
+use zk_harness::program::{Input, Life, Now, Program, ProgramStep, Programs};
 
 /// Workers with a program, which are used again from life to life.
 pub struct Hosts {

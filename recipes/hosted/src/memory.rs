@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use zk_trials::event::ActorId;
-use zk_trials::program::{Input, Life, Now, Program, ProgramStep, Programs};
+use zk_harness::event::ActorId;
+use zk_harness::program::{Input, Life, Now, Program, ProgramStep, Programs};
 
 /// What a search of a program takes in one way: its verdict says so.
 const LEFT_OUT: &str = "one order of its threads, which have done with each message before the next one comes; one \

@@ -3,9 +3,9 @@
 use crate::actor::run;
 use crate::memory::Memory;
 use std::sync::Arc;
-use zk_trials::program::Programs;
-use zk_trials::promises::Owed;
-use zk_trials::trial::{Act, Code, Trial};
+use zk_harness::program::Programs;
+use zk_harness::promises::Owed;
+use zk_harness::trial::{Act, Code, Trial};
 
 /// A program held to what is owed of it. Its name is remembered as long as this process lives.
 ///

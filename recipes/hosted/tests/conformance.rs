@@ -2,9 +2,9 @@
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use zk_harness::event::ActorId;
+use zk_harness::program::{Input, Life, Now, Output, Programs};
 use zk_hosted::{Hosts, Limits, Start};
-use zk_trials::event::ActorId;
-use zk_trials::program::{Input, Life, Now, Output, Programs};
 
 const NOW: Now = Now { steady_ns: 5, wall_ns: -7 };
 

@@ -1,8 +1,8 @@
 //! What to ask of a model once it holds: a little more of what has broken most recipes.
 
 use crate::shell::shell_word;
+use zk_harness::trial::{About, Bounds};
 use zk_model::{CheckConfig, Engine};
-use zk_trials::trial::{About, Bounds};
 
 /// A bound, by its option.
 type Bound = (&'static str, fn(&mut Bounds) -> &mut u8);

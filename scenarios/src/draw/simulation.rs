@@ -6,12 +6,12 @@ use crate::story::words::{answered, asked};
 use crate::story::{Line, Told};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{EventType, Request, Response};
+use zk_harness::event::GroundTruth;
 use zk_proto::message::{Answer, Ask, ToClient, ToPeer, ToServer};
 use zk_proto::zab::message::Packet;
 use zk_reports::{Arrow, ArrowKind, BarKind, Cause, Diagram, Mark, Point, PointKind, Unit};
 use zk_simulator::timeline::{Moment, Place, TimelineEvent};
 use zk_simulator::{Carried, Crossing, Fault, Run, Scenario};
-use zk_trials::event::GroundTruth;
 
 /// Draws a run that was traced, up to `until`, with why it was broken, and the moment from which on that was not avoided
 /// any more.

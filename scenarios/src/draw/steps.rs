@@ -4,9 +4,9 @@ use super::Drawing;
 use crate::story::Line;
 use crate::story::cause::cause;
 use crate::story::steps::{from_start, lines};
+use zk_harness::event::{Event, GroundTruth};
 use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{Arrow, ArrowKind, Diagram, Mark, Point, PointKind, Unit};
-use zk_trials::event::{Event, GroundTruth};
 
 /// The ensemble's lane; a model has it as one.
 const ENSEMBLE: usize = 0;

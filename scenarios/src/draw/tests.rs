@@ -2,10 +2,10 @@
 
 use super::*;
 use zk_api::SessionId;
+use zk_harness::event::End;
+use zk_harness::words;
 use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{ArrowKind, PointKind};
-use zk_trials::event::End;
-use zk_trials::words;
 
 const P0: ActorId = ActorId { process: 0, life: 0, thread: 0 };
 const AGAIN: ActorId = ActorId { process: 0, life: 1, thread: 0 };

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
-use zk_trials::event::End;
+use zk_harness::event::End;
 
 /// So many of a program's last lines are kept.
 const LINES: usize = 20;

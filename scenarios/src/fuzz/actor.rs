@@ -15,11 +15,11 @@ use zk_api::{
     Perms, ReadOp, Request, Response, SessionId, Stat, Text, Watch, WatchedEvent, ZooKeeper, Zxid,
     creator_acl, open_acl, race, read_acl,
 };
-use zk_trials::event::{End, Event, Observation};
-use zk_trials::probe::{Probe, Task};
-use zk_trials::promise::{AnyPromise, Finding, Promise, Terms};
-use zk_trials::trial::{Bounds, Role, Trial};
-use zk_trials::words::Word;
+use zk_harness::event::{End, Event, Observation};
+use zk_harness::probe::{Probe, Task};
+use zk_harness::promise::{AnyPromise, Finding, Promise, Terms};
+use zk_harness::trial::{Bounds, Role, Trial};
+use zk_harness::words::Word;
 
 /// What happened in a run, as promises see it.
 pub(super) type Log = Arc<Mutex<Vec<Event>>>;
@@ -54,7 +54,7 @@ impl Fuzzed {
             .bounds(Bounds::clients(clients))
             .setup([PATHS[0]])
             .promises(move || log.iter().map(recorder).collect())
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .counts_wakes(counts_wakes);
         if renews { trial.renews_session() } else { trial }
     }

@@ -9,6 +9,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use zk_harness::event::Event;
+use zk_harness::trial::Bounds;
 use zk_model::CheckConfig;
 use zk_model::actions::Action;
 use zk_model::link::Phase;
@@ -16,8 +18,6 @@ use zk_model::model::{RecipeModel, Taken};
 use zk_model::reads::Reads;
 use zk_model::state::{Left, State};
 use zk_model::symmetry::actor_of;
-use zk_trials::event::Event;
-use zk_trials::trial::Bounds;
 
 /// What the model says of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 use strum::{IntoStaticStr, VariantArray};
 use zk_api::{Data, SessionId, Text};
+use zk_harness::event::{Event, GroundTruth};
+use zk_harness::trial::{Bounds, Trial};
 use zk_simulator::{Faults, RunOptions, Scenario};
-use zk_trials::event::{Event, GroundTruth};
-use zk_trials::trial::{Bounds, Trial};
 
 /// What a run showed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

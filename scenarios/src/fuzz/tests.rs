@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zk_api::SessionId;
-use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
-use zk_trials::words::Word;
+use zk_harness::event::{ActorId, Event, GroundTruth, Observation};
+use zk_harness::words::Word;
 
 const PLAN: Plan = Plan { runs: 6, effort: 20_000, enumerate: 2_000, blind: None };
 

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use zk_harness::trial::Trial;
 use zk_proto::mutant::Mutant;
 use zk_reports::Kill;
 use zk_simulator::{Run, RunOptions, Scenario};
-use zk_trials::trial::Trial;
 
 /// The scenario that finds them.
 const SCENARIO: &str = include_str!("../../suite/ensemble.toml");

@@ -8,13 +8,13 @@
 //! Guids are all one name. Zxids, and who was told what, are not seen. Faults are not seen either, but by what they do.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use zk_harness::event::{Event, GroundTruth, Observation};
+use zk_harness::mutation::{Mutated, SAME};
 use zk_model::CheckConfig;
 use zk_model::digest::{Digest, digest_of};
 use zk_model::model::{RecipeModel, Taken};
 use zk_model::reads::Reads;
 use zk_model::state::State;
-use zk_trials::event::{Event, GroundTruth, Observation};
-use zk_trials::mutation::{Mutated, SAME};
 
 /// What came of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -316,8 +316,8 @@ fn is_guid(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zk_harness::event::ActorId;
     use zk_model::symmetry::guid;
-    use zk_trials::event::ActorId;
 
     #[test]
     fn guids_have_one_name_and_processes_have_their_own() {

@@ -6,12 +6,12 @@ use crate::run::Target;
 use crate::trial_list::Trials;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use zk_harness::mutation::{Kind, Mutated, Mutation, Seen, Word};
+use zk_harness::promises;
+use zk_harness::trial::{Bounds, Promises, Trial};
 use zk_model::{Check, CheckConfig, Verdict};
 use zk_reports::Killed;
 use zk_simulator::{RunOptions, Scenario};
-use zk_trials::mutation::{Kind, Mutated, Mutation, Seen, Word};
-use zk_trials::promises;
-use zk_trials::trial::{Bounds, Promises, Trial};
 
 /// A recipe that is to be mutated.
 pub(super) struct Subject {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use zk_api::{SessionId, Text};
-use zk_trials::event::{ActorId, End, Observation};
+use zk_harness::event::{ActorId, End, Observation};
 
 /// What is known of clients.
 #[derive(Default)]

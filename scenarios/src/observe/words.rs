@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 use zk_api::{SessionId, Text, Zxid};
-use zk_trials::event::{End, Observation, Resource};
-use zk_trials::words::Word;
+use zk_harness::event::{End, Observation, Resource};
+use zk_harness::words::Word;
 
 /// Who says what.
 #[derive(Debug, PartialEq, Eq)]

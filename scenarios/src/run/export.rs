@@ -3,12 +3,12 @@
 use super::build::build;
 use std::sync::Arc;
 use zk_api::Text;
+use zk_harness::event::ActorId;
+use zk_harness::script::{ScriptStep, late};
+use zk_harness::trial::Trial;
 use zk_model::{CheckConfig, Counterexample};
 use zk_simulator::script::{Script, WrittenStep};
 use zk_simulator::{Faults, GuidOrder, OneRun, Run, RunOptions, Scenario};
-use zk_trials::event::ActorId;
-use zk_trials::script::{ScriptStep, late};
-use zk_trials::trial::Trial;
 
 /// Ticks so long that no session ends by itself while a script goes on.
 const TICK_MS: u32 = 10_000;
@@ -162,11 +162,11 @@ mod tests {
     use std::collections::BTreeSet;
     use std::time::Duration;
     use zk_api::{CreateMode, Data, SessionId, ZPath, ZooKeeper};
+    use zk_harness::event::{End, Event, GroundTruth, Observation};
+    use zk_harness::probe::Probe;
+    use zk_harness::promise::{Finding, Promise, Rest, Terms, Violation};
+    use zk_harness::trial::{Bounds, Role, Trial};
     use zk_model::Verdict;
-    use zk_trials::event::{End, Event, GroundTruth, Observation};
-    use zk_trials::probe::Probe;
-    use zk_trials::promise::{Finding, Promise, Rest, Terms, Violation};
-    use zk_trials::trial::{Bounds, Role, Trial};
 
     #[test]
     fn a_guid_is_renamed_where_it_is_a_word() {
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn the_simulator_takes_every_counterexample_of_the_catalogue() {
         let (mut taken, mut lagging) = (0, Vec::new());
-        for trial in zk_trials::trials() {
+        for trial in zk_catalogue::trials() {
             let about = trial.about;
             let config = default_config(&about);
             if about.breaks.is_none() {
@@ -257,7 +257,7 @@ mod tests {
                 }
             };
             if is_hasty && zk.session() != SessionId::NONE {
-                probe.observe(Observation::note(zk_trials::words::Word::own("is"), "hasty", 0));
+                probe.observe(Observation::note(zk_harness::words::Word::own("is"), "hasty", 0));
             }
             // Who is done needs no other life.
             zk.sleep(Duration::from_secs(1)).await;
@@ -323,7 +323,7 @@ mod tests {
             Trial::new("registers", actor)
                 .summary("Registers once.")
                 .promises(|| vec![Box::<AllRegistered>::default()])
-                .opts_out(&zk_trials::promises::STANDARD)
+                .opts_out(&zk_harness::promises::STANDARD)
                 .setup(["/all"])
                 .renews_session()
         }

@@ -41,7 +41,7 @@
 //! for, each session proves once more that it lives; then an own session lists what is there. Who waits with a live
 //! session is stuck; a znode of a live session that no attempt stands for is an orphan.
 //!
-//! [`Terms::judged_from_outside`]: zk_trials::promise::Terms::judged_from_outside
+//! [`Terms::judged_from_outside`]: zk_harness::promise::Terms::judged_from_outside
 
 mod actor;
 mod context;

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use zk_api::{SessionId, Zxid};
+use zk_harness::event::{ActorId, Event, GroundTruth, Observation, Resource};
+use zk_harness::outside::Outside;
+use zk_harness::promise::{AnyPromise, Assumption, Finding, Rest};
 use zk_reports::{Happened, LiveBreak, LivePromise, Verdict};
-use zk_trials::event::{ActorId, Event, GroundTruth, Observation, Resource};
-use zk_trials::outside::Outside;
-use zk_trials::promise::{AnyPromise, Assumption, Finding, Rest};
 
 /// A number of an event: how many there were up to it.
 pub(crate) type At = u64;

@@ -207,7 +207,7 @@ mod tests {
             what: String::new(),
             violated_assumption,
         };
-        let gone = Some(zk_trials::promise::Assumption::NoActionAfterSessionEnd);
+        let gone = Some(zk_harness::promise::Assumption::NoActionAfterSessionEnd);
         let breaks = |sought, found| {
             let (run, sought) =
                 (Run { violations: vec![violation(found)], ..Run::default() }, violation(sought));

@@ -2,9 +2,9 @@
 
 use crate::BadInput;
 use std::sync::Arc;
+use zk_harness::promises::Owed;
+use zk_harness::trial::Trial;
 use zk_hosted::{Example, Hosts, Limits, hosted};
-use zk_trials::promises::Owed;
-use zk_trials::trial::Trial;
 
 /// Whether WHAT stands for a program.
 pub(crate) fn is_program(what: &str) -> bool {

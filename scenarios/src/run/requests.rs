@@ -8,9 +8,9 @@ use zk_api::{
     Acl, AclList, AddWatchMode, CreateMode, Data, ErrorCode, EventType, Identity, Op, Perms, ReadOp, Request,
     Text, WatcherKind, ZooKeeper, open_acl,
 };
-use zk_trials::event::End;
-use zk_trials::probe::Probe;
-use zk_trials::trial::{Bounds, Role, Trial};
+use zk_harness::event::End;
+use zk_harness::probe::Probe;
+use zk_harness::trial::{Bounds, Role, Trial};
 
 /// How it is called in a scenario and on the command line.
 pub(crate) const NAME: &str = "requests";
@@ -31,7 +31,7 @@ pub(crate) fn requests() -> Trial {
         .source("ours")
         .bounds(Bounds::clients(1))
         .setup(["/t", "/t/many"])
-        .opts_out(&zk_trials::promises::STANDARD)
+        .opts_out(&zk_harness::promises::STANDARD)
 }
 
 async fn asks(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use zk_harness::trial::Trial;
 use zk_reports::prepare_file;
 use zk_simulator::{Fault, Faults, OneRun, Recorded, Run, RunOptions, Scenario, Schedule, TimedFault};
-use zk_trials::trial::Trial;
 
 /// How long to go on.
 #[derive(Clone, Debug)]

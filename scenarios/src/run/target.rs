@@ -6,8 +6,8 @@ use crate::shell::shell_word;
 use crate::trial_list::Trials;
 use crate::trial_list::is_file;
 use std::sync::Arc;
+use zk_harness::trial::Trial;
 use zk_simulator::{Scenario, SyncRule};
-use zk_trials::trial::Trial;
 
 /// What is to be run, and how it was asked for.
 pub(crate) struct Target {

@@ -8,10 +8,10 @@ use crate::story::{Deed, Line, Told};
 use calls::{Calls, calls};
 use std::collections::BTreeMap;
 use zk_api::{EventType, KeeperState, SessionId};
+use zk_harness::event::{ActorId, End, Event, GroundTruth, Resource};
 use zk_reports::{Mark, Moment};
 use zk_simulator::timeline::{Moment as Happened, Place, TimelineEvent};
 use zk_simulator::{Run, RunViolation};
-use zk_trials::event::{ActorId, End, Event, GroundTruth, Resource};
 
 /// Where something happens that happens at no process.
 const NOBODY: &str = "--";

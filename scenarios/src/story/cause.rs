@@ -16,8 +16,8 @@ use super::past::{Past, claims};
 use kinds::Process;
 use trail::Trail;
 use waits::Waits;
-use zk_trials::event::ActorId;
-use zk_trials::promises::NoSecondZnode;
+use zk_harness::event::ActorId;
+use zk_harness::promises::NoSecondZnode;
 use znodes::Znode;
 
 /// Why the promise was broken whose break is told in the line `broken`. `clock` tells times.

@@ -3,8 +3,8 @@
 use super::{Call, Deed, Line};
 use std::collections::BTreeMap;
 use zk_api::{EventType, Request, Response, SessionId, Zxid};
+use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation};
 use zk_reports::{Mark, named_in};
-use zk_trials::event::{ActorId, End, Event, GroundTruth, Observation};
 
 /// The lines before an end.
 #[derive(Clone)]

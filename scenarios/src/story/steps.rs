@@ -4,10 +4,10 @@ use super::{Call, Deed, Line, Told};
 use crate::draw::paths_of;
 use std::collections::{BTreeMap, VecDeque};
 use zk_api::SessionId;
+use zk_harness::event::{ActorId, Event, GroundTruth};
 use zk_model::symmetry::actor_of;
 use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{Mark, named_in};
-use zk_trials::event::{ActorId, Event, GroundTruth};
 
 /// The way to break a promise; its last line is the break.
 pub(crate) fn lines(promise: &str, example: &Counterexample, clients: u8) -> Vec<Line> {

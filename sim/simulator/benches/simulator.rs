@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zk_harness::trial::Trial;
 use zk_simulator::{RunOptions, Scenario, run};
-use zk_trials::trial::Trial;
 
 /// What a number of runs took and gave.
 #[derive(Default)]
@@ -88,7 +88,7 @@ fn resident_kb() -> Option<u64> {
 }
 
 fn main() {
-    let lock = zk_trials::trials().into_iter().find(|t| t.about.name == "lock").expect("the lock");
+    let lock = zk_catalogue::trials().into_iter().find(|t| t.about.name == "lock").expect("the lock");
     let scenario = Scenario { servers: 1, observers: 0, ..Scenario::default() };
     sweep(&lock, &scenario, 0..100);
     let sum = sweep(&lock, &scenario, 0..2_000);

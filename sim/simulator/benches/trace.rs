@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use zk_simulator::{RunOptions, Scenario, run};
 
 fn main() {
-    let lock = zk_trials::trials().into_iter().find(|t| t.about.name == "lock").expect("the lock");
+    let lock = zk_catalogue::trials().into_iter().find(|t| t.about.name == "lock").expect("the lock");
     for (servers, seeds) in [(1, 400), (3, 200)] {
         let scenario = Scenario { servers, observers: 0, ..Scenario::default() };
         let [mut digest, mut whole] = [Duration::ZERO; 2];

@@ -6,7 +6,7 @@ use crate::mailbox::Mailbox;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ErrorCode, Outcome, Text, ZPath, ZooKeeper};
-use zk_trials::event::End;
+use zk_harness::event::End;
 
 /// Tries of one administrator's write: none is repeated for ever, as faults come to an end.
 const TRIES: u32 = 20;

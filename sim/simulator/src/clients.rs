@@ -16,15 +16,15 @@ use crate::watch::watch;
 use std::sync::Arc;
 use std::task::Poll;
 use zk_api::{Error, ErrorCode, KeeperState, Pending, Response, SessionId, ZPath};
+use zk_harness::event::{ActorId, End, GroundTruth};
+use zk_harness::probe::POLLS_PER_TURN;
+use zk_harness::pulse::Acting;
 use zk_invariants::Invariant;
 use zk_proto::client::{
     CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, WatchId,
 };
 use zk_proto::message::{ConnId, ToClient};
 use zk_proto::server::ServerId;
-use zk_trials::event::{ActorId, End, GroundTruth};
-use zk_trials::probe::POLLS_PER_TURN;
-use zk_trials::pulse::Acting;
 
 /// All clients.
 pub struct Clients {

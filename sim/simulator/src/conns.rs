@@ -11,8 +11,8 @@ use crate::trace_event::Place;
 use crate::watch::watch;
 use std::collections::BTreeMap;
 use zk_api::{Response, SessionId};
+use zk_harness::event::ActorId;
 use zk_proto::message::{ConnId, ToClient, ToServer};
-use zk_trials::event::ActorId;
 
 /// The connections of a run.
 pub struct Conns {

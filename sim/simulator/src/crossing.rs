@@ -3,7 +3,7 @@
 //! ```
 //! use zk_simulator::{RunOptions, Scenario, run};
 //!
-//! let lock = zk_trials::trials().remove(0);
+//! let lock = zk_catalogue::trials().remove(0);
 //! let alone = Scenario { clients: 2, rounds: 1, servers: 1, observers: 0, ..Scenario::default() };
 //! let run = run(&lock, &alone.without_faults(), 7, &RunOptions { trace: true, ..RunOptions::default() });
 //! let arrived = run.crossings.iter().filter(|crossing| crossing.arrived_ns > Some(crossing.sent_ns));

@@ -8,6 +8,7 @@ use crate::trace_event::{Place, What};
 use std::sync::Arc;
 use zk_api::Zxid;
 use zk_cluster::disk::Disk;
+use zk_harness::promise::Assumption;
 use zk_invariants::Invariant;
 use zk_proto::disk::{DiskOp, FileId, Files};
 use zk_proto::log;
@@ -16,7 +17,6 @@ use zk_proto::server::RecoveryError;
 use zk_proto::sessions::SessionTable;
 use zk_proto::tree::DataTree;
 use zk_proto::txn::Txn;
-use zk_trials::promise::Assumption;
 /// Bits of a disk rot, as in [`Fault::DiskRot`](crate::schedule::Fault::DiskRot): where, and how many. False if it is
 /// spared.
 pub fn rot(

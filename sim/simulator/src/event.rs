@@ -3,12 +3,12 @@
 use crate::executor::TaskId;
 use crate::fault::Loss;
 use zk_api::{Completer, Text, Zxid};
+use zk_harness::event::{ActorId, Resource};
 use zk_proto::client::ClientTimer;
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
 use zk_proto::server::Timer;
 use zk_proto::zab::message::{LinkId, Notification};
-use zk_trials::event::{ActorId, Resource};
 
 /// Something that happens at a time.
 pub enum SimEvent {

@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
-use zk_trials::event::End;
+use zk_harness::event::End;
 
 /// A task's code. The main task of a life ends with an [`End`], any other with `None`.
 pub type Code = Pin<Box<dyn Future<Output = Option<End>> + Send>>;

@@ -14,10 +14,10 @@ use crate::trace_event::{Place, What};
 use crate::views::{EVENTS_PER_STEP, Held};
 use std::collections::BTreeMap;
 use zk_api::{KeeperState, Text, ZPath};
+use zk_harness::event::ActorId;
+use zk_harness::script::{ScriptStep, late};
 use zk_proto::client::ClientTimer;
 use zk_proto::message::{ConnId, ToClient, ToServer};
-use zk_trials::event::ActorId;
-use zk_trials::script::{ScriptStep, late};
 
 /// Between two steps.
 const BETWEEN_NS: u64 = 1_000;

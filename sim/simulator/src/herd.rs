@@ -1,7 +1,7 @@
 //! The herd: how many a change wakes, by how many wait.
 
 use std::collections::{BTreeMap, BTreeSet};
-use zk_trials::event::{ActorId, Observation};
+use zk_harness::event::{ActorId, Observation};
 
 /// What changes woke while so many waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use zk_api::{KeeperState, SessionId, Zxid};
+use zk_harness::program::{Input, Now, Program, ProgramStep, Socket};
 use zk_proto::client::ClientSession;
 use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
-use zk_trials::program::{Input, Now, Program, ProgramStep, Socket};
 use zk_wire::OfProgram;
 
 /// What a run ends with, by unwinding, when a program does not keep to the protocol: no run of it says anything.

@@ -3,10 +3,10 @@
 use crate::executor::{Caught, quietly};
 use crate::result::RunViolation;
 use std::collections::BTreeMap;
+use zk_harness::event::Event;
+use zk_harness::promise::{AnyPromise, Assumption, Finding, Rest};
+use zk_harness::pulse::{Acting, Pulse};
 use zk_invariants::Invariant;
-use zk_trials::event::Event;
-use zk_trials::promise::{AnyPromise, Assumption, Finding, Rest};
-use zk_trials::pulse::{Acting, Pulse};
 
 /// The promises of a run and what came of them.
 #[derive(Default)]

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::{Data, EventType, SessionId, Text, Zxid, split};
+use zk_harness::event::{ActorId, GroundTruth};
 use zk_proto::txn::{Txn, TxnBody};
-use zk_trials::event::{ActorId, GroundTruth};
 
 /// A change and whose watches it fired.
 pub type Woken = BTreeMap<(Zxid, Text, EventType), Vec<ActorId>>;

@@ -29,7 +29,7 @@
 //! ```
 //! use zk_simulator::{RunOptions, Scenario, run};
 //!
-//! let lock = zk_trials::trials().remove(0);
+//! let lock = zk_catalogue::trials().remove(0);
 //! let scenario = Scenario { clients: 3, fault_seconds: 10, ..Scenario::default() };
 //! let digest = |seed| run(&lock, &scenario, seed, &RunOptions::default()).digest;
 //! assert_eq!(digest(7), digest(7));
@@ -45,7 +45,7 @@
 //! assert_eq!(Schedule::draw(&scenario, 7), Schedule::draw(&scenario, 7));
 //! assert!(Schedule::draw(&scenario.without_faults(), 7).faults.is_empty());
 //!
-//! let lock = zk_trials::trials().remove(0);
+//! let lock = zk_catalogue::trials().remove(0);
 //! let small = Scenario { clients: 2, rounds: 1, servers: 1, observers: 0, ..Scenario::default() };
 //! let faults = vec![TimedFault { at_ms: 50, fault: Fault::ServerCrash { server: 0, down_ms: 500, mid_sync: false } }];
 //! let options = RunOptions { trace: true, ..RunOptions::default() };

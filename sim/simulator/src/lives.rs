@@ -15,12 +15,12 @@ use crate::watch::watch;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Completer, KeeperState, Request, SessionId, Text, ZPath, ZooKeeper, Zxid, sequence_of};
+use zk_harness::event::{ActorId, End, GroundTruth, Observation, Resource};
+use zk_harness::outside::Outside;
+use zk_harness::probe::Probe;
+use zk_harness::trial::{Role, Trial};
 use zk_proto::message::{ConnId, ToServer};
 use zk_proto::server::ServerId;
-use zk_trials::event::{ActorId, End, GroundTruth, Observation, Resource};
-use zk_trials::outside::Outside;
-use zk_trials::probe::Probe;
-use zk_trials::trial::{Role, Trial};
 
 /// All client processes, and what they do beside stepping their sessions.
 pub struct Lives {

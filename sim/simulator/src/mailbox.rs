@@ -6,8 +6,8 @@ use std::time::Duration;
 use zk_api::{
     Call, Completer, Error, KeeperState, Pending, Request, Response, SessionId, Text, Watch, ZooKeeper, Zxid,
 };
-use zk_trials::event::{ActorId, Observation, Resource};
-use zk_trials::probe::{ASKS_PER_TURN, Probe, Task};
+use zk_harness::event::{ActorId, Observation, Resource};
+use zk_harness::probe::{ASKS_PER_TURN, Probe, Task};
 
 /// Fills the slot of a call.
 pub type CallCompleter = Completer<Result<(Response, Option<Watch>), Error>>;

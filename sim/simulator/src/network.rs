@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 use zk_api::SessionId;
+use zk_harness::event::ActorId;
 use zk_proto::message::ConnId;
-use zk_trials::event::ActorId;
 
 /// All connections that at least one end still has.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@
 //! use zk_simulator::order::Order;
 //! use zk_simulator::{RunOptions, Scenario, run};
 //!
-//! let lock = zk_trials::trials().remove(0);
+//! let lock = zk_catalogue::trials().remove(0);
 //! let calm = Scenario { clients: 2, rounds: 1, ..Scenario::default() }.without_faults();
 //! let order = Some(Order { from_ns: 1_000_000_000, steps: 3, picks: vec![1] });
 //! let run = run(&lock, &calm, 7, &RunOptions { order, ..RunOptions::default() });

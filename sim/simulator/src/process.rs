@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 use zk_api::{Completer, KeeperState, Request, SessionId, WatchedEvent};
+use zk_harness::event::{ActorId, End};
+use zk_harness::polling::{AskedAt, Polling};
 use zk_proto::client::{ClientTimer, WatchId};
 use zk_proto::message::ConnId;
-use zk_trials::event::{ActorId, End};
-use zk_trials::polling::{AskedAt, Polling};
 
 /// All processes, by their numbers.
 pub struct Processes(pub Vec<Process>);

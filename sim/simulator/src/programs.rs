@@ -11,12 +11,12 @@ use crate::stage::Stage;
 use crate::trace_event::{Place, What};
 use std::sync::Arc;
 use zk_api::{KeeperState, Pending};
+use zk_harness::event::{ActorId, Resource};
+use zk_harness::probe::ASKS_PER_TURN;
+use zk_harness::program::{Input, Life, Now, Output, ProgramStep, Programs, Socket};
+use zk_harness::pulse::Acting;
 use zk_proto::client::{ClientEvent, ClientTimer};
 use zk_proto::message::{ConnId, ToClient};
-use zk_trials::event::{ActorId, Resource};
-use zk_trials::probe::ASKS_PER_TURN;
-use zk_trials::program::{Input, Life, Now, Output, ProgramStep, Programs, Socket};
-use zk_trials::pulse::Acting;
 
 /// A process whose client is a program, and what it may act upon. Where its client is none, nothing comes of it.
 pub struct Running<'s, 'a> {

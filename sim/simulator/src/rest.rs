@@ -8,11 +8,11 @@ use crate::stage::{Phase, Stage};
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{KeeperState, SessionId};
+use zk_harness::event::ActorId;
+use zk_harness::promise::Rest;
 use zk_invariants::Invariant;
 use zk_proto::server::Server;
 use zk_proto::txn::NodeKind;
-use zk_trials::event::ActorId;
-use zk_trials::promise::Rest;
 
 /// What an answer may take at most where there is no fault, beside what sessions need to move on.
 const ANSWER_MS: u64 = 20_000;

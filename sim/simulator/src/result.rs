@@ -5,8 +5,8 @@ use crate::herd::Herd;
 use crate::order::Ordered;
 use crate::timeline::Moment;
 use std::collections::BTreeMap;
+use zk_harness::promise::Assumption;
 use zk_proto::visible::VisibleStep;
-use zk_trials::promise::Assumption;
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,7 @@
 //! ```
 //! use zk_simulator::{RunOptions, Scenario, run};
 //!
-//! let lock = zk_trials::trials().remove(0);
+//! let lock = zk_catalogue::trials().remove(0);
 //! let calm = Scenario { clients: 2, ..Scenario::default() }.without_faults();
 //! let run = run(&lock, &calm, 7, &RunOptions::default());
 //! assert!(run.violations.is_empty(), "the lock keeps its promises");
@@ -19,10 +19,10 @@ use madsim::Config;
 use madsim::runtime::Runtime;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use zk_harness::pulse::{self, Acting, Pulse};
+use zk_harness::trial::Trial;
 use zk_invariants::Invariant;
 use zk_proto::zab::invariants;
-use zk_trials::pulse::{self, Acting, Pulse};
-use zk_trials::trial::Trial;
 
 pub use crate::options::{Redraw, RunOptions};
 pub use crate::result::{Run, RunViolation};
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_server_that_never_ends_its_step_is_found_and_named() {
-        let lock = zk_trials::trials().remove(0);
+        let lock = zk_catalogue::trials().remove(0);
         let scenario = Scenario::default();
         let pulse = Pulse::endless(Acting::Server(1));
         let (schedule, options) = (Schedule::draw(&scenario, 1), RunOptions::default());

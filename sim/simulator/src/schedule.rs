@@ -2,7 +2,7 @@
 
 use crate::choices::{Choices, Record, Stream};
 use crate::scenario::Scenario;
-use zk_trials::trial::ADMIN_DATA;
+use zk_harness::trial::ADMIN_DATA;
 
 pub use crate::fault::{Fault, Loss, Node, RequestKind, Schedule, TimedFault, When};
 

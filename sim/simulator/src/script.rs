@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use zk_trials::script::ScriptStep;
+use zk_harness::script::ScriptStep;
 
 /// What happens in a run once every client has its session, step by step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -16,12 +16,12 @@ use crate::stage::{Phase, Stage};
 use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::SessionId;
+use zk_harness::pulse::Acting;
 use zk_invariants::Invariant;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToPeer, ToServer};
 use zk_proto::server::{Event, FRAME_BYTES_MAX, Input, Note, Output, ServerId, Timer, frame_bytes};
 use zk_proto::zab::message::{LinkId, Notification};
-use zk_trials::pulse::Acting;
 
 /// All servers, and the connections to them.
 pub struct Servers {

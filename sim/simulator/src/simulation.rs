@@ -26,11 +26,11 @@ use crate::trace::Trace;
 use crate::visible::Visible;
 use crate::zab_checks::ZabChecks;
 use std::sync::Arc;
+use zk_harness::pulse::Pulse;
+use zk_harness::trial::Trial;
 use zk_invariants::{Invariant, Invariants};
 use zk_proto::server::ServerId;
 use zk_proto::zab::PeerConfig;
-use zk_trials::pulse::Pulse;
-use zk_trials::trial::Trial;
 
 /// Everything there is in a run.
 pub struct Simulation<'a> {

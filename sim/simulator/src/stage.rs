@@ -19,10 +19,10 @@ use crate::trace_event::{Place, What};
 use crate::visible::Visible;
 use crate::watch::watch;
 use crate::zab_checks::ZabChecks;
+use zk_harness::event::{ActorId, Event, GroundTruth, Observation};
+use zk_harness::pulse::Pulse;
 use zk_invariants::{Invariant, Invariants};
 use zk_proto::txn::{Txn, TxnBody};
-use zk_trials::event::{ActorId, Event, GroundTruth, Observation};
-use zk_trials::pulse::Pulse;
 
 /// What a run is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

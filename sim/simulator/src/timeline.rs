@@ -4,7 +4,7 @@
 //! use zk_simulator::timeline::TimelineEvent;
 //! use zk_simulator::{RunOptions, Scenario, run};
 //!
-//! let lock = zk_trials::trials().remove(0);
+//! let lock = zk_catalogue::trials().remove(0);
 //! let calm = Scenario { clients: 2, rounds: 1, ..Scenario::default() }.without_faults();
 //! let run = run(&lock, &calm, 7, &RunOptions { trace: true, ..RunOptions::default() });
 //! let mut what = run.timeline.iter().map(|moment| &moment.what);
@@ -16,7 +16,7 @@ use crate::fault::Fault;
 use crate::trace_event::{What, line};
 use std::fmt;
 use zk_api::{KeeperState, Zxid};
-use zk_trials::event::{GroundTruth, Observation};
+use zk_harness::event::{GroundTruth, Observation};
 
 pub use crate::trace_event::Place;
 

@@ -75,8 +75,8 @@ impl Trace {
 mod tests {
     use super::*;
     use zk_api::Zxid;
+    use zk_harness::event::{ActorId, GroundTruth, Observation};
     use zk_proto::message::{ConnId, ToClient, ToServer};
-    use zk_trials::event::{ActorId, GroundTruth, Observation};
 
     fn traced(keep: bool, events: &[(u64, u64)]) -> (u64, Vec<String>) {
         let mut trace = Trace::new(keep, false);

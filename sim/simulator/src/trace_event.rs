@@ -3,6 +3,8 @@
 use crate::fault::Fault;
 use std::fmt;
 use zk_api::{KeeperState, Zxid};
+use zk_harness::event::{ActorId, GroundTruth, Observation};
+use zk_harness::program::ProgramStep;
 use zk_proto::client::ClientTimer;
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
@@ -11,8 +13,6 @@ use zk_proto::tree::DataTree;
 use zk_proto::txn::Txn;
 use zk_proto::zab::Note;
 use zk_proto::zab::message::{LinkId, Notification};
-use zk_trials::event::{ActorId, GroundTruth, Observation};
-use zk_trials::program::ProgramStep;
 
 /// Where something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

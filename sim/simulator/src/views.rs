@@ -12,12 +12,12 @@ use crate::script::WrittenStep;
 use crate::script_state::Views;
 use crate::simulation::Simulation;
 use zk_api::Zxid;
+use zk_harness::event::ActorId;
+use zk_harness::script::ScriptStep;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
 use zk_proto::server::ServerId;
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::zab::message::{LinkId, Packet};
-use zk_trials::event::ActorId;
-use zk_trials::script::ScriptStep;
 
 /// The only voter.
 const LEADER: u8 = 0;

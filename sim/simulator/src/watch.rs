@@ -16,7 +16,7 @@ macro_rules! watch {
     };
     (@ $watches:expr, $stage:expr, $watcher:ident . $($call:tt)*) => {
         if $watches {
-            let former = $stage.pulse.acts(zk_trials::pulse::Acting::Invariants(stringify!($($call)*)));
+            let former = $stage.pulse.acts(zk_harness::pulse::Acting::Invariants(stringify!($($call)*)));
             $stage.$watcher.$($call)*;
             $stage.pulse.acts(former);
         }

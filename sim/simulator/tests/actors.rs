@@ -4,9 +4,9 @@ use crate::common::{calm, path, run_with, said, say, scripted};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Pending, ZooKeeper};
+use zk_harness::event::End;
 use zk_simulator::schedule::When;
 use zk_simulator::{Fault, Run, RunOptions, Scenario, run};
-use zk_trials::event::End;
 
 fn broken(run: &Run) -> Vec<&str> {
     run.violations.iter().map(|v| v.promise).collect()

@@ -4,10 +4,10 @@ use crate::common::{calm, path, run_with, said, say, scripted};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ZooKeeper};
+use zk_harness::event::{End, Observation};
+use zk_harness::trial::Trial;
 use zk_simulator::schedule::When;
 use zk_simulator::{Fault, Faults, Run, RunOptions, Scenario, Schedule, run};
-use zk_trials::event::{End, Observation};
-use zk_trials::trial::Trial;
 
 /// Makes an ephemeral znode, is granted something at two seconds, and says twice what has become of the znode.
 fn holder() -> Arc<Trial> {

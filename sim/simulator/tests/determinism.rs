@@ -4,9 +4,9 @@ use crate::common::{calm, published, say, scripted};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
+use zk_harness::event::End;
 use zk_simulator::schedule::When;
 use zk_simulator::{RunOptions, Scenario, run};
-use zk_trials::event::End;
 
 fn everything() -> RunOptions {
     RunOptions { trace: true, record_choices: true, ..RunOptions::default() }
@@ -104,7 +104,7 @@ fn another_process_gives_the_same_digest() {
 }
 
 /// Says what clocks, hash seeds and sleeps are like.
-fn curious() -> std::sync::Arc<zk_trials::trial::Trial> {
+fn curious() -> std::sync::Arc<zk_harness::trial::Trial> {
     scripted(|zk, probe, _| async move {
         let (start, day) = (Instant::now(), SystemTime::now());
         let map: HashMap<u32, u32> = (0..100).map(|n| (n, n)).collect();

@@ -2,12 +2,12 @@
 
 use crate::common::published;
 use std::collections::{BTreeMap, BTreeSet};
+use zk_harness::promise::Assumption;
 use zk_proto::mutant::Mutant;
 use zk_simulator::schedule::TimedFault;
 use zk_simulator::{
     CRASH_WAYS, DiskCrash, Fault, Faults, Run, RunOptions, Scenario, Schedule, run, run_schedule,
 };
-use zk_trials::promise::Assumption;
 
 fn broken(run: &Run) -> Vec<String> {
     let broken = run.violations.iter().filter(|violation| violation.violated_assumption.is_none());

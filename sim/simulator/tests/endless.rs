@@ -5,11 +5,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use zk_api::ZooKeeper;
+use zk_harness::event::{End, Event};
+use zk_harness::probe::Probe;
+use zk_harness::promise::{Finding, Promise, Terms};
+use zk_harness::trial::{Role, Trial};
 use zk_simulator::{Run, RunOptions, run};
-use zk_trials::event::{End, Event};
-use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Terms};
-use zk_trials::trial::{Role, Trial};
 
 /// What is found of a run that came to no end: that alone.
 fn found(run: &Run) -> &str {
@@ -63,7 +63,7 @@ impl From<Looked> for Trial {
         let setup = { Vec::new() };
         let mut trial = Trial::new("looked", actor)
             .summary("Nothing happens.")
-            .opts_out(&zk_trials::promises::STANDARD)
+            .opts_out(&zk_harness::promises::STANDARD)
             .promises(move || vec![Box::new(Looks { panics })]);
         trial.setup = setup;
         trial

@@ -4,10 +4,10 @@ use crate::common::{calm, path, published, run_with, said, say, scripted, times}
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, KeeperState, ZooKeeper};
+use zk_harness::event::End;
+use zk_harness::trial::Trial;
 use zk_proto::mutant::Mutant;
 use zk_simulator::{Fault, Run, RunOptions, Scenario, run};
-use zk_trials::event::End;
-use zk_trials::trial::Trial;
 
 fn servers(servers: u8) -> Scenario {
     Scenario { servers, observers: 0, ..Scenario::default() }

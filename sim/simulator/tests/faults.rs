@@ -4,10 +4,10 @@ use crate::common::{calm, path, published, run_with, said, say, scripted, times}
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ErrorCode, KeeperState, Request, Response, ZooKeeper};
+use zk_harness::event::End;
+use zk_harness::trial::Trial;
 use zk_simulator::schedule::{Loss, Node, RequestKind, When};
 use zk_simulator::{Fault, Run, RunOptions, Scenario, run};
-use zk_trials::event::End;
-use zk_trials::trial::Trial;
 
 /// Makes a znode at one second; says how that ended; once connected again says whether it is there.
 fn creator() -> Arc<Trial> {

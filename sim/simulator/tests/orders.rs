@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ZooKeeper};
+use zk_harness::event::End;
+use zk_harness::trial::Trial;
 use zk_simulator::order::Order;
 use zk_simulator::script::{Script, WrittenStep};
 use zk_simulator::{OneRun, Recorded, Run, RunOptions, Scenario, Schedule, run};
-use zk_trials::event::End;
-use zk_trials::trial::Trial;
 
 fn script(clients: u16, steps: &[&str]) -> Scenario {
     let steps = steps.iter().map(|step| WrittenStep(step.parse().expect(step))).collect();

@@ -8,8 +8,8 @@ use zk_api::{
     Acl, AclList, AddWatchMode, CreateMode, Data, Identity, Op, Perms, ReadOp, Request, Text, WatcherKind,
     ZooKeeper, open_acl,
 };
+use zk_harness::event::End;
 use zk_simulator::{RunOptions, Scenario, run};
-use zk_trials::event::End;
 
 /// Who knows these passwords: `ann:one` and `bob:two`.
 const ANN: &str = "ann:grDcJ7OS1jCu/cG2TyJHw/I9L8o=";

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use zk_api::{Call, KeeperState, Pending, Request, SessionId, Text, ZooKeeper, Zxid};
+use zk_harness::event::{ActorId, Event, Observation, Resource};
+use zk_harness::probe::{Probe, Task};
 use zk_live::LiveClient;
-use zk_trials::event::{ActorId, Event, Observation, Resource};
-use zk_trials::probe::{Probe, Task};
 
 /// A session that knows what is under way, and lets nothing through once the run is over.
 pub(super) struct LiveZk {

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use zk_api::{ErrorCode, KeeperState, SessionId, ZPath, ZooKeeper};
+use zk_harness::event::{ActorId, Event, GroundTruth};
+use zk_harness::promise::AnyPromise;
 use zk_live::LiveClient;
-use zk_trials::event::{ActorId, Event, GroundTruth};
-use zk_trials::promise::AnyPromise;
 
 /// One run: what is seen of it, whose sessions there are, and what is under way.
 pub(super) struct LiveContext {

@@ -9,9 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
+use zk_harness::event::{ActorId, End, Event, GroundTruth};
+use zk_harness::trial::{Actor, Role, Trial};
 use zk_live::LiveClient;
-use zk_trials::event::{ActorId, End, Event, GroundTruth};
-use zk_trials::trial::{Actor, Role, Trial};
 
 /// A client process: one life after the other, each with its own session, until its rounds are done or one of them
 /// ends for good.

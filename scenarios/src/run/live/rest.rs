@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use zk_api::SessionId;
-use zk_trials::event::ActorId;
-use zk_trials::promise::Rest;
-use zk_trials::trial::Trial;
+use zk_harness::event::ActorId;
+use zk_harness::promise::Rest;
+use zk_harness::trial::Trial;
 
 /// How often it is looked whether anything moves.
 const LOOK: Duration = Duration::from_millis(50);

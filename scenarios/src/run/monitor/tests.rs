@@ -1,10 +1,10 @@
 //! What a break comes to, by who is known to have lived.
 
 use super::*;
+use zk_harness::event::End;
+use zk_harness::promises;
 use zk_reports::Answer;
 use zk_reports::LiveReport;
-use zk_trials::event::End;
-use zk_trials::promises;
 
 const LOCK: &str = "/lock";
 

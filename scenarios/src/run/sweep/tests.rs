@@ -4,9 +4,9 @@ use super::*;
 use crate::trial_list::Trials;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use zk_harness::promise::Assumption;
 use zk_reports::{Answer, Verdict};
 use zk_simulator::RunViolation;
-use zk_trials::promise::Assumption;
 
 fn target() -> Target {
     let catalogue = Trials::built_in();

@@ -4,11 +4,11 @@ use crate::story::words::{answered, asked};
 use crate::story::{Call, Deed, Line, Told};
 use std::collections::BTreeMap;
 use zk_api::{EventType, Request, Response, SessionId};
+use zk_harness::event::{ActorId, Event, GroundTruth};
 use zk_proto::message::{ToClient, ToServer};
 use zk_reports::Mark;
 use zk_simulator::timeline::{Moment, Place, TimelineEvent};
 use zk_simulator::{Carried, Crossing, Run};
-use zk_trials::event::{ActorId, Event, GroundTruth};
 
 /// The lines of a run's requests, and what they have changed.
 pub(super) struct Calls {

@@ -3,8 +3,8 @@
 use super::{Happened as Moment, *};
 use std::collections::BTreeMap;
 use zk_api::Zxid;
+use zk_harness::promise::Assumption;
 use zk_simulator::Fault;
-use zk_trials::promise::Assumption;
 
 const P0: ActorId = ActorId { process: 0, life: 0, thread: 0 };
 const P1: ActorId = ActorId { process: 1, life: 0, thread: 0 };
@@ -130,7 +130,7 @@ fn what_was_broken_stands_after_what_broke_it() {
         at(
             at_ns,
             Place::Client(P0),
-            TimelineEvent::Observed(zk_trials::event::Observation::Enters { lock: "/lock".into() }),
+            TimelineEvent::Observed(zk_harness::event::Observation::Enters { lock: "/lock".into() }),
         )
     };
     let fault = at(2, Place::Simulation, TimelineEvent::Fault(Fault::Expire { client: 0 }));

@@ -5,7 +5,7 @@ use super::trail::{LOSSES, Trail};
 use crate::story::Call;
 use crate::story::past::{Changed, claims};
 use zk_api::{ErrorCode, Request, Response};
-use zk_trials::event::{ActorId, End, GroundTruth, Observation};
+use zk_harness::event::{ActorId, End, GroundTruth, Observation};
 
 /// See the module.
 pub(super) struct Process<'t, 'a> {

@@ -5,8 +5,8 @@ use crate::story::words::{answered, asked};
 use crate::story::{Call, Deed};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{ErrorCode, Request, Response, SessionId, Zxid};
+use zk_harness::event::{Event, GroundTruth};
 use zk_reports::named_in;
-use zk_trials::event::{Event, GroundTruth};
 
 /// Why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use crate::story::past::{Change, Changed, Watch, fires};
 use crate::story::words::answered;
 use crate::story::{Call, Deed};
 use zk_api::{Response, SessionId};
-use zk_trials::event::{End, Observation};
-use zk_trials::words::ARRIVES_AT;
+use zk_harness::event::{End, Observation};
+use zk_harness::words::ARRIVES_AT;
 
 /// Of a watch that fires as it breaks.
 const FIRES: &str = " Its watch fires in the instant of the break.";

@@ -6,9 +6,9 @@ use crate::story::Deed;
 use crate::story::past::{Change, Changed};
 use std::collections::BTreeMap;
 use zk_api::Request;
+use zk_harness::event::{ActorId, GroundTruth};
+use zk_harness::words::{ADDS, TAKES};
 use zk_reports::of;
-use zk_trials::event::{ActorId, GroundTruth};
-use zk_trials::words::{ADDS, TAKES};
 
 /// See the module.
 pub(super) struct Znode<'t, 'a> {

@@ -5,11 +5,11 @@
 use std::future::Future;
 use std::sync::Arc;
 use zk_api::{ZPath, ZooKeeper};
+use zk_harness::event::{End, Observation};
+use zk_harness::probe::Probe;
+use zk_harness::trial::{Role, Trial};
 use zk_simulator::schedule::TimedFault;
 use zk_simulator::{Fault, Run, RunOptions, Scenario, Schedule, run_schedule};
-use zk_trials::event::{End, Observation};
-use zk_trials::probe::Probe;
-use zk_trials::trial::{Role, Trial};
 
 pub type Zk = Arc<dyn ZooKeeper>;
 pub type Watcher = Arc<dyn Probe>;
@@ -19,7 +19,7 @@ pub fn scripted<F>(code: impl Fn(Zk, Watcher, Role) -> F + Send + Sync + 'static
 where
     F: Future<Output = End> + Send + 'static,
 {
-    Arc::new(Trial::new("scripted", code).setup(["/t"]).opts_out(&zk_trials::promises::STANDARD))
+    Arc::new(Trial::new("scripted", code).setup(["/t"]).opts_out(&zk_harness::promises::STANDARD))
 }
 
 /// One client and one server, without faults but those of a schedule.
@@ -62,5 +62,5 @@ pub fn path(path: &str) -> ZPath {
 
 /// One of the published trials.
 pub fn published(name: &str) -> Arc<Trial> {
-    zk_trials::trials().into_iter().find(|t| t.about.name == name).expect("a trial of this name")
+    zk_catalogue::trials().into_iter().find(|t| t.about.name == name).expect("a trial of this name")
 }

@@ -1,0 +1,67 @@
+//! `chubby`: the recipe of this project.
+
+use super::fixture::{chubby, mode, presents, promises};
+use crate::lock::{Fixture, LOCK};
+use zk_api::{Local, ZooKeeper};
+use zk_harness::common::Stop;
+use zk_harness::promises::{ExclusionAtResource, TokensIncrease};
+use zk_harness::trial::{Bounds, Trial};
+use zk_recipes::chubby::{FileError, Handle, check_sequencer};
+use zk_recipes::{Mode, OnDisconnect};
+
+/// [`zk_recipes::chubby`]: opens the file, takes its lock, has its sequencer checked, comes to the resources with it,
+/// gives the lock back, and tries to write once more under the sequencer that is over.
+pub fn trial() -> Trial {
+    chubby("chubby", turn)
+        .summary("Files with locks and sequencers that order holders, know the mode, and can be checked.")
+        .source("zk-recipes, after a wiki's mapping of Chubby's interface")
+        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
+        .promises(|| {
+            let mut all = promises();
+            all.push(Box::new(ExclusionAtResource::fenced(LOCK)));
+            all.push(Box::new(ExclusionAtResource::unfenced(LOCK)));
+            all.push(Box::new(TokensIncrease::of(LOCK)));
+            all
+        })
+}
+
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let zk = fixture.zk();
+    let mode = mode(&fixture);
+    let mut handle = Handle::open(zk.clone(), &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
+    let locked = handle.acquire(mode).await.map_err(stop)?;
+    let sequencer = locked.sequencer();
+    let lost = locked.lost(OnDisconnect::Stop);
+    fixture.hold(mode, &sequencer.node, Some(sequencer.token), lost).await;
+    // Behind the critical section, so that it may be over by now.
+    for needs in [Mode::Shared, Mode::Exclusive] {
+        presents(&fixture, &sequencer.node, needs, None);
+        let accepted = check_sequencer(&zk, &sequencer, needs).await?;
+        presents(&fixture, &sequencer.node, needs, Some(accepted));
+    }
+    fixture.leave();
+    locked.release().await?;
+    handle.set_sequencer(sequencer.clone());
+    zk.checkpoint("chubby/over", &[Local::Text(sequencer.node.as_str())]);
+    presents(&fixture, &sequencer.node, mode, None);
+    match handle.set_contents("late".into(), -1).await {
+        Ok(()) => presents(&fixture, &sequencer.node, mode, Some(true)),
+        Err(FileError::SequencerInvalid | FileError::Unknown(_)) => {
+            presents(&fixture, &sequencer.node, mode, Some(false));
+        }
+        Err(error) => return Err(stop(error)),
+    }
+    Ok(handle.close().await?)
+}
+
+pub(super) fn stop(error: FileError) -> Stop {
+    match error {
+        FileError::Recipe(error) => error.into(),
+        FileError::Poisoned
+        | FileError::NotThere(_)
+        | FileError::SequencerInvalid
+        | FileError::OtherVersion
+        | FileError::InUse
+        | FileError::Unknown(_) => Stop::Failed(error.to_string().into()),
+    }
+}

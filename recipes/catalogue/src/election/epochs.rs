@@ -1,0 +1,42 @@
+//! `election`: the recipe of this project.
+
+use super::fixture::{ELECTION, Fixture, election};
+use zk_harness::common::Stop;
+use zk_harness::promise::AnyPromise;
+use zk_harness::promises::{self, AnnouncedLeaderLed, SessionEndNoticed, StopsAtLoss};
+use zk_harness::trial::{Bounds, Trial};
+use zk_recipes::{Election, OnDisconnect, leader};
+
+/// [`zk_recipes::Election`]: stands, leads, announces itself, works, resigns, and looks who leads then.
+///
+/// A leader stops at a lost connection.
+pub fn trial() -> Trial {
+    election("election", turn)
+        .summary("One leader at a time, with an epoch, announced to others, who stops at a lost connection.")
+        .source("zk-recipes")
+        .bounds(Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
+        .promises(promises)
+}
+
+async fn turn(fixture: Fixture) -> Result<(), Stop> {
+    let (zk, parent, guid) = (fixture.zk(), fixture.election(), fixture.guid());
+    let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");
+    let leadership = election.lead().await?;
+    let announced = async { Ok(leadership.announce(guid.as_bytes()).await?) };
+    let lost = leadership.session_lost(OnDisconnect::Stop);
+    fixture.term(leadership.node(), Some(leadership.epoch()), lost, announced).await?;
+    leadership.resign().await?;
+    if let Some(leader) = leader(&zk, &parent).await? {
+        fixture.finds(&leader.node);
+    }
+    Ok(())
+}
+
+/// What the recipe promises: all that a fenced lock does, and what concerns leaders.
+pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
+    let mut all = promises::of_fenced_lock(ELECTION);
+    all.push(Box::new(AnnouncedLeaderLed::of(ELECTION)));
+    all.push(Box::new(StopsAtLoss::of(ELECTION, OnDisconnect::Stop)));
+    all.push(Box::new(SessionEndNoticed::default()));
+    all
+}

@@ -1,0 +1,70 @@
+//! `queue`, `queue/at-most-once`, `queue/two-producers` and `priority-queue`: the recipe of this project.
+
+use super::fixture::{Fixture, Item, promises, queue_of};
+use zk_api::{ZPath, ZooKeeper};
+use zk_harness::common::Stop;
+use zk_harness::trial::{Bounds, Trial};
+use zk_recipes::queue::{Consumer, Delivery, Producer};
+
+/// The producer and the consumer of [`zk_recipes::queue`]: items are given until they are done; they are removed before they
+/// are given; the first with two producers, and with priorities.
+pub fn trials() -> Vec<Trial> {
+    // An order takes two items.
+    let bounds = Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) };
+    vec![
+        ours("queue", Delivery::AtLeastOnce)
+            .summary("Persistent items, each claimed before it is given; a put wakes one consumer.")
+            .bounds(bounds),
+        ours("queue/at-most-once", Delivery::AtMostOnce)
+            .summary("The same, but items are removed before they are given.")
+            .bounds(bounds),
+        ours_of(2, "queue/two-producers", Delivery::AtLeastOnce)
+            .summary("The queue with two producers: what was put first is taken first, whoever has put it.")
+            .bounds(Bounds { rounds: 2, ..Bounds::clients(3) }),
+        ours("priority-queue", Delivery::AtLeastOnce)
+            .summary("The queue, whose items are taken by priority, ties in order.")
+            .bounds(Bounds { rounds: 3, ..Bounds::clients(2) }),
+    ]
+}
+
+fn ours(name: &'static str, delivery: Delivery) -> Trial {
+    ours_of(1, name, delivery)
+}
+
+fn ours_of(producers: u16, name: &'static str, delivery: Delivery) -> Trial {
+    let put = |fixture| async move { produce(&fixture).await };
+    let take = move |fixture| async move { consume(&fixture, delivery).await };
+    queue_of(producers, name, delivery, put, take)
+        .source("zk-recipes")
+        .promises(move || promises(delivery, true))
+}
+
+/// Puts all items as it should be done.
+pub(super) async fn produce(fixture: &Fixture) -> Result<(), Stop> {
+    let mut producer =
+        Producer::new(fixture.zk(0), &fixture.queue(), &fixture.guid()).expect("a guid is fit for a name");
+    for item in fixture.items() {
+        fixture.puts(&item);
+        let Item { payload, priority, .. } = &item;
+        producer.put(payload.as_str().into(), *priority).await?;
+        fixture.has_put(&item);
+    }
+    Ok(producer.close().await?)
+}
+
+/// Takes an item in each round as it should be done.
+pub(super) async fn consume(fixture: &Fixture, delivery: Delivery) -> Result<(), Stop> {
+    for round in 0..fixture.rounds() {
+        let zk = fixture.zk(round);
+        zk.checkpoint("trial/round", &[]);
+        let mut consumer =
+            Consumer::new(zk, &fixture.queue(), &fixture.guid()).expect("a guid is fit for a name");
+        fixture.asks(round).await;
+        let taken = consumer.take(delivery).await?;
+        let item: ZPath = taken.item().clone();
+        fixture.works(&item, round).await;
+        taken.done().await?;
+        fixture.done(&item, round);
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Programs in the place of actors: clients that others wrote, in other languages, stepped like any state machine.
+//!
+//! A program exchanges bytes of ZooKeeper's own protocol, and knows no time but what it is told. How and where it is
+//! started is not known here: whoever starts programs implements [`Programs`].
+//!
+//! ```
+//! use zk_harness::event::End;
+//! use zk_harness::program::{Input, Now, Output, Program, ProgramStep};
+//!
+//! /// Comes to its end as soon as it is connected.
+//! struct Visitor;
+//!
+//! impl Program for Visitor {
+//!     fn step(&mut self, _: Now, inputs: &[Input]) -> Result<ProgramStep, String> {
+//!         let is_connected = inputs.iter().any(|input| matches!(input, Input::Connected(_)));
+//!         let outputs = if is_connected { vec![Output::Ends(End::Done)] } else { Vec::new() };
+//!         Ok(ProgramStep { outputs, ..ProgramStep::default() })
+//!     }
+//! }
+//! let step = Visitor.step(Now { steady_ns: 0, wall_ns: 0 }, &[Input::Connected(1)])?;
+//! assert_eq!(step.outputs, [Output::Ends(End::Done)]);
+//! # Ok::<(), String>(())
+//! ```
+
+use crate::event::{ActorId, End, Observation};
+use std::fmt::Debug;
+
+/// What starts programs: one for each life of a client process.
+pub trait Programs: Debug + Send + Sync {
+    /// Starts one. The error is a line that names the program and says what is wrong with it.
+    fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, ProgramStep), String>;
+
+    /// What a program did wrong while it ran as [code](crate::trial::Code::Programs), which cannot report it itself: a
+    /// line that names the program. A search in which this happens must give no verdict.
+    fn fault(&self) -> Option<String> {
+        None
+    }
+
+    /// How many different histories of inputs a search has taken programs through, if that is counted.
+    fn histories(&self) -> Option<u64> {
+        None
+    }
+
+    /// What always goes one way when programs run as such code, and could go otherwise.
+    fn left_out(&self) -> &'static str {
+        ""
+    }
+}
+
+/// One life of a client process. It is over when this is dropped.
+pub trait Program: Send {
+    /// Takes what has happened, in this order, and runs until everything in it waits. The error is a line that names the
+    /// program and says what it has done wrong: nothing more can be had of it.
+    fn step(&mut self, now: Now, inputs: &[Input]) -> Result<ProgramStep, String>;
+}
+
+/// What a program is told as it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// Who it is.
+    pub me: ActorId,
+    /// How many client processes there are.
+    pub clients: u16,
+    /// How often it is to do what it does.
+    pub rounds: u8,
+    /// For all that it leaves to chance.
+    pub seed: u64,
+    /// The servers, in the order in which it is told of them.
+    pub servers: Vec<u8>,
+    /// The session timeout that it is to ask for, in milliseconds.
+    pub timeout_ms: u32,
+    /// How many of 64 threads that are woken stand still for a while.
+    pub stands_still: u8,
+    /// For how long at most, in nanoseconds.
+    pub stands_still_ns: u64,
+}
+
+/// The time, as a process sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// Nanoseconds since some moment; it never jumps.
+    pub steady_ns: u64,
+    /// Nanoseconds since the Unix epoch; it may jump.
+    pub wall_ns: i64,
+}
+
+/// Names a connection; chosen by the program, and not used again in its life.
+pub type Socket = u32;
+
+/// Something that happens to a program. A step without any is for its timer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// A connection that it has asked for is open.
+    Connected(Socket),
+    /// It could not be opened.
+    Refused(Socket),
+    /// Bytes have come.
+    Data(Socket, Vec<u8>),
+    /// Nothing more will come: the other end is gone.
+    End(Socket),
+    /// What was asked is done; of a write, whether it was accepted.
+    Done { ask: u32, accepted: bool },
+}
+
+/// What a program wants done.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Output {
+    /// Open a connection to a server; `None` for an address where nobody is.
+    Connect { socket: Socket, server: Option<u8> },
+    /// Send bytes.
+    Send { socket: Socket, bytes: Vec<u8> },
+    /// Close it, or stop opening it.
+    Close(Socket),
+    /// It says something, as one of its threads.
+    Observed { thread: u8, what: Observation },
+    /// It prints a line, which is shown and judged by nobody.
+    Prints(String),
+    /// It works for a while, whose length is drawn.
+    Work { ask: u32 },
+    /// It writes to the outside resource without a fence.
+    Write { ask: u32, thread: u8 },
+    /// Its main thread has come to its end.
+    Ends(End),
+}
+
+/// What came of a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ProgramStep {
+    /// What is to be done, in this order.
+    pub outputs: Vec<Output>,
+    /// When it wants to be stepped next though nothing happens, in nanoseconds of its steady clock.
+    pub timer_ns: Option<u64>,
+    /// How often it has gone from one of its threads to another. Runs that differ in nothing else differ here.
+    pub switches: u32,
+}

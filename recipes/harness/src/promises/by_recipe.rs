@@ -1,0 +1,79 @@
+//! All that a kind of recipe promises: a lock, or a protocol of atomic commitment.
+
+use super::{
+    AbortValidity, AbortsEarly, Agreement, CommitValidity, ContentReaches, ExclusionAmongLiveSessions,
+    ExclusionAtResource, Fifo, Irrevocability, NoFailure, NoForeignDelete, NoOrphanTransaction,
+    NoOrphanZnode, NoWaiterStuck, OneWokenPerDeletion, SharersMeet, SharersWakeTogether, TokensIncrease,
+    Undisturbed, VotersLearn,
+};
+use crate::promise::AnyPromise;
+
+/// The ten promises of a fair lock with tokens, in the order of the reports.
+pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    of_lock(lock, vec![Box::new(Fifo::of(lock)), Box::new(OneWokenPerDeletion::of(lock))])
+}
+
+/// The eleven promises of a fair lock with tokens that can also be shared: a contender that wants it alone has
+/// `exclusive` in the name of its znode.
+pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let of_line: Vec<Box<dyn AnyPromise>> = vec![
+        Box::new(Fifo::of_shared(lock, exclusive)),
+        Box::new(SharersWakeTogether::of(lock, exclusive)),
+        Box::new(SharersMeet::of(lock, exclusive)),
+    ];
+    of_lock(lock, of_line)
+}
+
+/// The eight promises of a fair lock without tokens.
+pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    without_tokens(of_fenced_lock(lock))
+}
+
+/// What every lock with tokens promises, with what it promises of the line in which its contenders stand.
+pub fn of_lock(lock: &'static str, of_line: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
+    let mut all: Vec<Box<dyn AnyPromise>> = vec![
+        Box::new(ExclusionAmongLiveSessions::of(lock)),
+        Box::new(ExclusionAtResource::fenced(lock)),
+        Box::new(ExclusionAtResource::unfenced(lock)),
+        Box::new(TokensIncrease::of(lock)),
+    ];
+    all.extend(of_line);
+    all.push(Box::new(NoWaiterStuck));
+    all.push(Box::new(NoOrphanZnode::of(lock)));
+    all.push(Box::new(NoForeignDelete::of(lock)));
+    all.push(Box::new(Undisturbed::of(NoFailure).sparing(lock)));
+    all
+}
+
+/// What is left of these where no tokens are given.
+pub fn without_tokens(mut all: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
+    all.retain(|promise| !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name()));
+    all
+}
+
+/// The ten promises of atomic commitment: agreement, the two validities, that nothing is revoked, that every live site
+/// decides, that none gives up, that nobody fails, that contents reach the sites, that one vote to abort is enough, and
+/// that transactions are removed.
+pub fn of_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_published_commitment(root, sites);
+    all.push(Box::new(Undisturbed::of(ContentReaches::of(root)).within(root)));
+    all.push(Box::new(Undisturbed::of(AbortsEarly::of(root)).within(root)));
+    all.push(Box::new(Undisturbed::of(NoOrphanTransaction::of(root)).within(root)));
+    all
+}
+
+/// As [`of_commitment`], without the last three: published protocols do not say who removes what.
+///
+/// After an administrator's change of a transaction, its violations are expected. Deleting a site's presence counts for
+/// the rest of the site's life, and only aborts are expected after it.
+pub fn of_published_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(Undisturbed::of(Agreement::of(root)).within(root)),
+        Box::new(Undisturbed::of(CommitValidity::of(root)).within(root)),
+        Box::new(Undisturbed::of(Irrevocability::of(root)).within(root)),
+        Box::new(Undisturbed::of(AbortValidity::of(root, sites))),
+        Box::new(Undisturbed::of(NoWaiterStuck).within(root)),
+        Box::new(Undisturbed::of(VotersLearn::of(root)).within(root)),
+        Box::new(Undisturbed::of(NoFailure).within(root)),
+    ]
+}

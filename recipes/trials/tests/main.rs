@@ -1,6 +1,0 @@
-//! All tests of this crate that use it from outside: one program, which is linked once.
-
-mod lock;
-mod mutation;
-mod small;
-mod too_weak;
