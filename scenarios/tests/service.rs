@@ -1,8 +1,7 @@
 //! Recipe models use `Service` in the place of an ensemble: it must allow all that the simulator shows its clients.
 //!
-//! `SERVICE_SEEDS=10 cargo test -p zoocheck --test all service:: -- --ignored --nocapture` goes through so many seeds of every
-//! trial of the catalogue in every kind of run, and prints what came of it. `SERVICE_KIND` and `SERVICE_TRIAL` pick some
-//! of them; with `SERVICE_RESTRICTED` the restricted ones are asked as well.
+//! `cargo test -p zoocheck --test all service:: -- --ignored --nocapture` goes through a seed of every trial of the catalogue
+//! in every kind of run, asks the restricted ones as well, and prints what came of it.
 #![cfg(feature = "run")]
 
 use std::collections::BTreeMap;

@@ -1,7 +1,6 @@
 //! The scripts under `testdata/ensemble` are what three real servers do, and three of ours.
 //!
 //! `UPDATE_TESTDATA=1` rewrites the transcripts that differ; read the difference before you commit it.
-//! `ZOOCHECK_ONLY=takeover` runs the scripts with that in their names.
 //! `ZOOCHECK_NO_SKIP=1` fails where there is no real ZooKeeper.
 
 use std::collections::VecDeque;

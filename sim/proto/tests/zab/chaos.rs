@@ -1,6 +1,6 @@
 //! Seeded runs: any enabled action may be next, faults among them; then the faults end.
 //!
-//! A seed is replayed alone, with its last actions printed, by `ZAB_SEED=n cargo test -p zk-proto --test all zab::chaos::seed`.
+//! The first seed in which something is wrong is told with its last actions.
 
 use crate::zab::rig::{Action, Rig};
 use crate::zab::scenes::competing_leaders;
