@@ -15,7 +15,7 @@ fn read(dir: &Path, name: &str) -> String {
 #[test]
 fn a_sweep_draws_what_broke_up_to_where_it_broke() {
     let dir = tempfile::tempdir().expect("a directory");
-    let ran = zoocheck_in(dir.path(), "run lock/java --seeds 10 --report out");
+    let ran = zoocheck_in(dir.path(), "run lock/java --seeds 10 --redraws 2 --report out");
     assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
     let report = report::<SweepReport>(&read(dir.path(), "report.json"));
     let failures = report["failures"].as_array().expect("failures");
@@ -27,6 +27,9 @@ fn a_sweep_draws_what_broke_up_to_where_it_broke() {
         let points = diagram["points"].as_array().expect("points");
         let broken = |point: &&Value| point["kind"] == "broken" && point["promise"] == failure["promise"];
         assert!(points.iter().any(|point| broken(&point)), "{}: the break itself", failure["promise"]);
+        let turns =
+            |point: &Value| point["what"].as_str().is_some_and(|it| it.contains(" of 2 runs break it"));
+        assert!(points.iter().any(turns), "{}: the turning point", failure["promise"]);
         assert!(!diagram["arrows"].as_array().expect("arrows").is_empty());
     }
     let page = read(dir.path(), "index.html");

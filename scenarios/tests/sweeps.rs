@@ -328,6 +328,7 @@ fn dated_seeds_are_a_dates_own_and_the_range_that_is_told_runs_them_again() {
     refused("no day", &zoocheck("run lock --fresh=2026-13-01"), &["2026-13-01", "expected a day"]);
     refused("seeds", &zoocheck("run lock --seeds 9..3"), &["9..3", "100..200"]);
     refused("alone", &zoocheck("run lock --resume"), &["--report"]);
+    refused("no pictures", &zoocheck("run lock --redraws 1"), &["--report"]);
 }
 
 #[test]

@@ -231,6 +231,9 @@ pub(super) struct RunArguments {
     /// Write index.html, report.json, junit.xml and summary.md there
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<std::path::PathBuf>,
+    /// Find turning points for the report, by N runs each [default: 20]
+    #[arg(long, value_name = "N", requires = "report", allow_negative_numbers = true, value_parser = whole(0..=10_000u32))]
+    pub(super) redraws: Option<u32>,
     /// Continue the sweep whose report is in DIR, if there is one
     #[arg(long, requires = "report")]
     pub(super) resume: bool,
@@ -266,7 +269,7 @@ const LIVE: &str = "On a live ensemble";
 /// Options that make no sense on a live ensemble. Options that require `--connect` must conflict with them too: clap
 /// does not demand a required argument that conflicts with one that is given.
 #[cfg(feature = "live")]
-const OF_SEEDS: [&str; 6] = ["seeds", "jobs", "shard", "fresh", "until_covered", "resume"];
+const OF_SEEDS: [&str; 7] = ["seeds", "jobs", "shard", "fresh", "until_covered", "redraws", "resume"];
 
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]

@@ -49,7 +49,8 @@ pub(super) fn run(catalogue: &Trials, arguments: &RunArguments) -> Result<Answer
     report.settle();
     run::explained(&target, &mut report);
     if saving.is_some() {
-        run::drawn(&target, jobs, &mut report, &|| interrupt.seen().is_some());
+        let redraws = run::Redraws::of(&target, arguments.redraws, jobs);
+        run::drawn(&target, redraws, &mut report, &|| interrupt.seen().is_some());
     }
     let failed = saving.as_mut().and_then(|saving| {
         saving.free();

@@ -106,10 +106,14 @@ pub(crate) fn replay_drawn(
 
 /// Draws the first breaks of a sweep: each is run again, with its trace. Once it is stopped, none is drawn: a picture that
 /// lacks something would be kept by the sweep that goes on from there.
-pub(crate) fn drawn(target: &Target, jobs: usize, report: &mut SweepReport, is_stopped: &dyn Fn() -> bool) {
+pub(crate) fn drawn(
+    target: &Target,
+    redraws: Option<Redraws>,
+    report: &mut SweepReport,
+    is_stopped: &dyn Fn() -> bool,
+) {
     report.draw(|failure, _| {
         let run = traced(target, failure.seed, RunOptions::default()).ok()?;
-        let redraws = Redraws::of(target, None, jobs);
         let no_return = lost(target, &run, Some(&failure.promise), redraws, is_stopped).ok()?;
         if is_stopped() {
             return None;
