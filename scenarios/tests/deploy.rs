@@ -8,6 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// A variant that is broken. Looking for turning points takes longer than the rest of a sweep.
+const BROKEN: &str = "lock/fails-at-loss --redraws 1";
+
 fn files() -> Vec<(PathBuf, String)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy");
     let paths = fs::read_dir(dir).expect("the files").map(|entry| entry.expect("an entry").path());
@@ -94,7 +97,8 @@ fn with_zoocheck() -> tempfile::TempDir {
 
 /// The files of a report, those of a sweep that was not shared with the name that the program has in the scripts.
 fn same_as_whole(dir: &Path, report: &str) {
-    let whole = ran(command(dir).args(["run", "lock/fails-at-loss", "--seeds", "60", "--report", "whole"]));
+    let whole =
+        ran(command(dir).args(["run"]).args(BROKEN.split(' ')).args(["--seeds", "60", "--report", "whole"]));
     assert_eq!(whole.status, 1, "{}", whole.stderr);
     for file in ["report.json", "junit.xml", "summary.md"] {
         let read = |report: &str| fs::read_to_string(dir.join(report).join(file)).expect("a file");
@@ -128,7 +132,7 @@ fn the_matrix_of_github_actions_comes_to_the_unsharded_sweep_and_annotates_each_
     // A program of the test's is not to be changed; the artifact has lost its mode on its way.
     let shown = |script: &str| script.replace("chmod +x bin/zoocheck\n", "");
     // A variant that is broken: shares that find it are no errors, the whole is.
-    let sweep = shown(sweep).replace("run lock ", "run lock/fails-at-loss ");
+    let sweep = shown(sweep).replace("run lock ", &format!("run {BROKEN} "));
     let sweep = sweep.replace("${{ needs.build.outputs.seeds }}", "--seeds 60");
     let summary = dir.join("summary").display().to_string();
     let github = [("CI", "true"), ("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", summary.as_str())];
@@ -157,7 +161,7 @@ fn the_jobs_of_gitlab_come_to_the_unsharded_sweep() {
     let scripts = scripts_of("gitlab-ci.yml");
     let [sweep, report] = scripts.as_slice() else { panic!("two scripts: {scripts:?}") };
     assert_eq!(text.matches("junit:").count(), 1, "each bug once");
-    let changed = sweep.replace("run lock ", "run lock/fails-at-loss ").replace("--seeds 2000", "--seeds 60");
+    let changed = sweep.replace("run lock ", &format!("run {BROKEN} ")).replace("--seeds 2000", "--seeds 60");
     for index in ["1", "2", "3", "4"] {
         let job = [("CI", "true"), ("CI_NODE_INDEX", index), ("CI_NODE_TOTAL", "4")];
         let (status, stderr) = sh(dir, &changed, &job);
@@ -200,8 +204,8 @@ fn the_pods_of_kubernetes_come_to_the_unsharded_sweep_though_each_is_started_aga
     for index in ["0", "1", "2", "3"] {
         // The second time is that of a pod that was started again.
         for _ in 0..2 {
-            let output =
-                pod(dir, &["lock/fails-at-loss", "--seeds", "60"], index).output().expect("it starts");
+            let arguments: Vec<&str> = BROKEN.split(' ').chain(["--seeds", "60"]).collect();
+            let output = pod(dir, &arguments, index).output().expect("it starts");
             assert_eq!(output.status.code(), Some(0), "{output:?}");
         }
     }
@@ -215,7 +219,7 @@ fn the_pods_of_kubernetes_come_to_the_unsharded_sweep_though_each_is_started_aga
 fn a_pod_that_is_stopped_keeps_its_seeds_and_goes_on_from_there() {
     let dir = with_zoocheck();
     let dir = dir.path();
-    let seeds = ["lock/fails-at-loss", "--seeds", "1600", "--jobs", "1"];
+    let seeds: Vec<&str> = BROKEN.split(' ').chain(["--seeds", "1600", "--jobs", "1"]).collect();
     let mut child = pod(dir, &seeds, "2").stdout(Stdio::null()).spawn().expect("it starts");
     let saved = dir.join("reports/shard-2/report.json");
     while !saved.exists() {

@@ -105,14 +105,15 @@ fn no_right_recipe_of_the_catalogue_is_green_where_its_actors_do_nothing() {
     }
 }
 
-/// Whether it is green under all these seeds, where nobody but the process itself does anything wrong, or with the faults of
-/// its scenario.
+/// Whether it is green under all these seeds, where nobody but the process itself does anything wrong, and one server is
+/// enough, or with the faults of its scenario.
 fn is_green(trial: &Mutated, with_faults: bool, seeds: std::ops::Range<u64>) -> bool {
     let name = trial.trial.about.name;
     let catalogue = Catalogue::empty().with(trial.explored());
     let scenario = catalogue.scenario(name).expect("it is there");
     let scenario = Scenario { work_ms: [8_000, 16_000], heal_seconds: 300, ..scenario };
-    let scenario = if with_faults { scenario } else { scenario.without_faults() };
+    let alone = |scenario: Scenario| Scenario { servers: 1, observers: 0, ..scenario.without_faults() };
+    let scenario = if with_faults { scenario } else { alone(scenario) };
     catalogue.sweep(&scenario, seeds).expect("a sweep").answer == Answer::Held
 }
 
