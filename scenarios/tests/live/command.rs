@@ -81,7 +81,6 @@ fn a_command_line_that_makes_no_sense_is_one_line() {
     for (arguments, said) in [
         ("run lock --connect nowhere", "expected HOST:PORT"),
         ("run lock --connect a:1,b", "found 'b'"),
-        ("run lock --connect 127.0.0.1:1 --seeds 4", "cannot be used with"),
         ("run lock --clients 4", "--connect"),
         ("run lock --connect 127.0.0.1:1 --clients 0", "from 1 to 1000"),
         ("run lok --connect 127.0.0.1:1", "did you mean 'lock'?"),
@@ -89,6 +88,24 @@ fn a_command_line_that_makes_no_sense_is_one_line() {
         let ran = zoocheck(arguments);
         assert_eq!((ran.status, ran.stderr.lines().count()), (2, 1), "{arguments}: {}", ran.stderr);
         assert!(ran.stderr.contains(said), "{arguments}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn what_is_for_seeds_alone_is_refused_on_a_live_ensemble() {
+    for option in [
+        "--seeds 4",
+        "--jobs 2",
+        "--shard 1/2",
+        "--fresh",
+        "--until-covered 4",
+        "--redraws 3 --report never",
+        "--resume --report never",
+    ] {
+        let ran = zoocheck(&format!("run lock --connect 127.0.0.1:1 {option}"));
+        assert_eq!((ran.status, ran.stderr.lines().count()), (2, 1), "{option}: {}", ran.stderr);
+        let name = option.split(' ').next().expect("a name");
+        assert!(ran.stderr.contains(&format!("cannot be used with '{name}")), "{option}: {}", ran.stderr);
     }
 }
 
