@@ -39,6 +39,7 @@ const COMMANDS_OF_THE_MAP: &[(&str, &str, i32)] = &[
     ("run lock --seeds 100", "--seeds 2", 0),
     ("check lock", "--max-states 500", 3),
     ("fuzz", "--programs 2", 0),
+    ("judge lock", "--seeds 1 --max-states 500", 1),
 ];
 
 /// Run by other tests, and in CI: it goes on until it is stopped, or makes a crate that is built then.
