@@ -18,5 +18,6 @@ mod sees;
 mod shared;
 mod small;
 mod starts;
+mod stuck;
 mod timers;
 mod zxids;

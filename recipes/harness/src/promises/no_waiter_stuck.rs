@@ -4,7 +4,7 @@ use super::findings::broken_for;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;
-use zk_api::{SessionId, Text};
+use zk_api::Text;
 
 /// When faults are over and nothing moves any more, every actor with a live session has come to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -13,6 +13,8 @@ pub struct NoWaiterStuck {
     waiting: BTreeSet<(ActorId, Text)>,
     /// Whether [somebody has died](dies), if that is to count.
     died: Option<bool>,
+    /// Who was ever there, if that is to count: any of them may have lost what it is waited for by.
+    all: BTreeSet<ActorId>,
     /// Who has something, if he is not to wait for ever who has: he may be meant to stay.
     staying: Option<BTreeSet<(ActorId, Text)>>,
 }
@@ -20,11 +22,11 @@ pub struct NoWaiterStuck {
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
 pub const NoWaiterStuck: NoWaiterStuck =
-    NoWaiterStuck { waiting: BTreeSet::new(), died: None, staying: None };
+    NoWaiterStuck { waiting: BTreeSet::new(), died: None, all: BTreeSet::new(), staying: None };
 
 impl NoWaiterStuck {
     /// For recipes in which each waits for what others do, and for ever for one that has died: it is owed as long as
-    /// everybody lives, and keeps its session and its znodes.
+    /// everybody lives, and keeps its session. A znode that an administrator has deleted concerns everybody.
     pub fn while_all_live() -> Self {
         NoWaiterStuck { died: Some(false), ..NoWaiterStuck::default() }
     }
@@ -71,15 +73,11 @@ impl NoWaiterStuck {
     }
 }
 
-/// Whether somebody dies, or loses a znode to another: others may wait for it for ever.
+/// Whether somebody dies: others may wait for it for ever. To close one's own session is not to die.
 pub(super) fn dies(event: &Event) -> bool {
     match event {
-        Event::Is(GroundTruth::SessionClosed { .. } | GroundTruth::Crashed { .. }) => true,
+        Event::Is(GroundTruth::SessionClosed { expired: true, .. } | GroundTruth::Crashed { .. }) => true,
         Event::Is(GroundTruth::Finished { end, .. }) => *end != End::Done,
-        // Whose znode another deletes is not there for the others.
-        Event::Is(GroundTruth::NodeDeleted { by, owner, .. }) => {
-            ![*by, *owner].contains(&SessionId::NONE) && by != owner
-        }
         Event::Is(_) | Event::Observed { .. } => false,
     }
 }
@@ -98,6 +96,12 @@ impl Promise for NoWaiterStuck {
         let is_tested = match event {
             Event::Observed { actor, what } => self.hear(*actor, what),
             Event::Is(GroundTruth::Fired { woken, .. }) => !woken.is_empty(),
+            Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
+                if self.died.is_some() {
+                    self.all.insert(*actor);
+                }
+                false
+            }
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
                 self.waiting.retain(|(other, _)| other.main() != *actor);
                 if let Some(staying) = &mut self.staying {
@@ -119,16 +123,19 @@ impl Promise for NoWaiterStuck {
         let may_stay = |actor| self.staying.as_ref().is_some_and(|staying| is_in(staying, actor));
         let waits = |actor: &&ActorId| is_in(&self.waiting, **actor) || !may_stay(**actor);
         for actor in rest.unfinished.iter().filter(waits) {
-            // It may be for another who waits.
-            found.push(broken_for(format!("{actor} waits for ever"), &rest.unfinished));
+            // It may be for another who waits, or for one that is through.
+            let concerned: Vec<ActorId> = self.all.iter().chain(&rest.unfinished).copied().collect();
+            found.push(broken_for(format!("{actor} waits for ever"), &concerned));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Undisturbed;
     use super::super::testing::*;
     use super::*;
+    use crate::promise::Assumption;
 
     #[test]
     fn an_actor_that_waits_at_rest_breaks_it() {
@@ -153,6 +160,24 @@ mod tests {
         assert_eq!(stuck(said), ["p1 waits for ever", "p2 waits for ever"], "p2 has said nothing");
         assert_eq!(stuck(vec![begins, attempts(1), granted(1)]), ["p2 waits for ever"]);
         assert_eq!(stuck(vec![attempts(1), granted(1), released(1)]).len(), 3);
+    }
+
+    /// It took each deletion of another's znode for an excuse: that a recipe's own process has done it is none.
+    #[test]
+    fn a_znode_that_is_deleted_is_an_excuse_only_if_an_administrator_has_done_it() {
+        let rest = Rest { unfinished: vec![actor(1)], ..Rest::default() };
+        let stuck = |by| {
+            let events = vec![opened(0), opened(1), deleted("/b/p0", by, 0), finished(0)];
+            let found = resting(Undisturbed::of(NoWaiterStuck::while_all_live()), events, &rest);
+            broken_by(&found)
+                .iter()
+                .map(|(what, expected)| ((*what).to_owned(), *expected))
+                .collect::<Vec<_>>()
+        };
+        let waits = "p1 waits for ever".to_owned();
+        assert_eq!(stuck(1), [(waits.clone(), None)]);
+        // p1 may wait for the znode of p0, which is through.
+        assert_eq!(stuck(ADMIN), [(waits, Some(Assumption::NoAdministrator))]);
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
