@@ -94,7 +94,7 @@ impl Promise for AbortValidity {
                 let what = format!("p{by} aborts {transaction}, though nobody has failed or voted so");
                 found.push(broken_at(what, [transaction, self.sites]));
             }
-            Some(Told::Done(..) | Told::Refused(..)) | None => {}
+            Some(Told::Done(..) | Told::Voted(..)) | None => {}
         }
     }
 }

@@ -15,14 +15,22 @@ pub struct CommitValidity {
     among: BTreeMap<Text, i64>,
     /// The votes, by their znodes: whether they are to commit.
     votes: BTreeMap<Text, bool>,
-    /// Who has voted to abort, whatever stands in its znode.
+    /// Who has voted to commit, by its own word.
+    agreed: BTreeSet<(Text, ActorId)>,
+    /// Who has voted to abort, whatever stands in its znode: unless a former life has voted to commit, whose vote may stand.
     refused: BTreeSet<(Text, ActorId)>,
 }
 
 impl CommitValidity {
     /// For the transactions below one znode.
     pub fn of(root: &'static str) -> Self {
-        CommitValidity { root, among: BTreeMap::new(), votes: BTreeMap::new(), refused: BTreeSet::new() }
+        CommitValidity {
+            root,
+            among: BTreeMap::new(),
+            votes: BTreeMap::new(),
+            agreed: BTreeSet::new(),
+            refused: BTreeSet::new(),
+        }
     }
 
     /// How many sites of a transaction have voted to commit.
@@ -47,8 +55,16 @@ impl Promise for CommitValidity {
             Some(Told::Written(path, commits)) if !path.ends_with("/decision") => {
                 self.votes.insert(path.clone(), commits);
             }
-            Some(Told::Refused(transaction, actor)) => {
-                self.refused.insert((transaction.into(), actor));
+            Some(Told::Voted(transaction, actor, true)) => {
+                self.agreed.insert((transaction.into(), actor));
+            }
+            Some(Told::Voted(transaction, actor, false)) => {
+                let is_former = |(of, other): &(Text, ActorId)| {
+                    **of == *transaction && other.process == actor.process && other.life < actor.life
+                };
+                if !self.agreed.iter().any(is_former) {
+                    self.refused.insert((transaction.into(), actor));
+                }
             }
             // Its next life may vote otherwise, if its word was not written.
             Some(Told::Failed(actor)) => self.refused.retain(|(_, other)| *other != actor),
@@ -81,6 +97,8 @@ mod tests {
     use super::super::commitment::testing::*;
     use super::super::testing::*;
     use super::*;
+    use crate::event::Observation;
+    use crate::words;
 
     fn after(votes: &[(&str, &str)]) -> Vec<Finding> {
         let mut events = vec![proposes(2), written("/tx/1/decision", "commit")];
@@ -117,6 +135,26 @@ mod tests {
         };
         assert_eq!(broken_by(&judge(vec![])), [("p0 commits /tx/1, which p1 has voted to abort", None)]);
         assert_eq!(judge(vec![crashed(1)]), [Finding::Tested], "its next life votes anew");
+    }
+
+    /// Seed 190 of two-phase-commit: the next life was not ready in time, and the vote of the former one stood.
+    #[test]
+    fn what_a_former_life_has_voted_stands() {
+        let vote = |life, what| {
+            let actor = ActorId { life, ..actor(1) };
+            Event::Observed { actor, what: Observation::note(what, "/tx/1", 1) }
+        };
+        let judge = |former, last| {
+            let said = vec![proposes(2), vote(0, former), crashed(1), vote(1, words::VOTES_TO_ABORT)];
+            let written =
+                [("/tx/1/p0", "commit"), ("/tx/1/p1", last)].map(|(path, vote)| written(path, vote));
+            findings(CommitValidity::of("/tx"), [said, written.to_vec(), vec![does(0, "commits")]].concat())
+        };
+        assert_eq!(judge(words::VOTES_TO_COMMIT, "commit"), [Finding::Tested]);
+        let missing = "p0 commits /tx/1, for which 1 of 2 sites have voted";
+        assert_eq!(broken_by(&judge(words::VOTES_TO_COMMIT, "abort")), [(missing, None)]);
+        let refused = "p0 commits /tx/1, which p1.1 has voted to abort";
+        assert_eq!(broken_by(&judge(words::VOTES_TO_ABORT, "commit")), [(refused, None)]);
     }
 
     #[test]

@@ -11,8 +11,8 @@ pub(super) enum Told<'a> {
     Proposed(&'a str, i64),
     /// A site has done as decided: this process, and whether it commits.
     Done(&'a str, i64, bool),
-    /// This one votes to abort, by its own word.
-    Refused(&'a str, ActorId),
+    /// This one votes, by its own word: whether it is to commit.
+    Voted(&'a str, ActorId, bool),
     /// This znode has become a vote, or a decision: whether it is to commit.
     Written(&'a Text, bool),
     /// Somebody waits no longer for the others in this transaction.
@@ -32,7 +32,8 @@ pub(super) fn told<'a>(root: &str, event: &'a Event) -> Option<Told<'a>> {
                 _ if !below(root, about) => None,
                 words::PROPOSES => Some(Told::Proposed(about, number)),
                 words::COMMITS => Some(Told::Done(about, number, true)),
-                words::VOTES_TO_ABORT => Some(Told::Refused(about, actor.main())),
+                words::VOTES_TO_COMMIT => Some(Told::Voted(about, actor.main(), true)),
+                words::VOTES_TO_ABORT => Some(Told::Voted(about, actor.main(), false)),
                 words::ABORTS => Some(Told::Done(about, number, false)),
                 words::WAITS_NO_LONGER => Some(Told::Impatient(about)),
                 _ => None,

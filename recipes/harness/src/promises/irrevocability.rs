@@ -57,11 +57,7 @@ impl Promise for Irrevocability {
                 }
             }
             Some(
-                Told::Proposed(..)
-                | Told::Impatient(_)
-                | Told::Failed(_)
-                | Told::Begun(_)
-                | Told::Refused(..),
+                Told::Proposed(..) | Told::Impatient(_) | Told::Failed(_) | Told::Begun(_) | Told::Voted(..),
             )
             | None => {}
         }
