@@ -4,7 +4,7 @@ use super::findings::broken_for;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;
-use zk_api::Text;
+use zk_api::{SessionId, Text};
 
 /// When faults are over and nothing moves any more, every actor with a live session has come to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -13,8 +13,8 @@ pub struct NoWaiterStuck {
     waiting: BTreeSet<(ActorId, Text)>,
     /// Whether [somebody has died](dies), if that is to count.
     died: Option<bool>,
-    /// Who was ever there, if that is to count: any of them may have lost what it is waited for by.
-    all: BTreeSet<ActorId>,
+    /// The sessions of actors, if that is to count: all others are administrators'.
+    sessions: BTreeSet<SessionId>,
     /// Who has something, if he is not to wait for ever who has: he may be meant to stay.
     staying: Option<BTreeSet<(ActorId, Text)>>,
 }
@@ -22,11 +22,11 @@ pub struct NoWaiterStuck {
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
 pub const NoWaiterStuck: NoWaiterStuck =
-    NoWaiterStuck { waiting: BTreeSet::new(), died: None, all: BTreeSet::new(), staying: None };
+    NoWaiterStuck { waiting: BTreeSet::new(), died: None, sessions: BTreeSet::new(), staying: None };
 
 impl NoWaiterStuck {
     /// For recipes in which each waits for what others do, and for ever for one that has died: it is owed as long as
-    /// everybody lives, and keeps its session. A znode that an administrator has deleted concerns everybody.
+    /// everybody lives, and keeps its session, and no administrator deletes an actor's znode.
     pub fn while_all_live() -> Self {
         NoWaiterStuck { died: Some(false), ..NoWaiterStuck::default() }
     }
@@ -71,6 +71,16 @@ impl NoWaiterStuck {
         };
         is_done && self.waiting.iter().any(|(_, waits_for)| waits_for == subject)
     }
+
+    /// Whether an administrator deletes an actor's znode: others may wait for it for ever.
+    fn is_robbed(&self, event: &Event) -> bool {
+        match event {
+            Event::Is(GroundTruth::NodeDeleted { by, owner, .. }) => {
+                ![*by, *owner].contains(&SessionId::NONE) && !self.sessions.contains(by)
+            }
+            Event::Is(_) | Event::Observed { .. } => false,
+        }
+    }
 }
 
 /// Whether somebody dies: others may wait for it for ever. To close one's own session is not to die.
@@ -92,13 +102,13 @@ impl Promise for NoWaiterStuck {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        self.died = self.died.map(|died| died || dies(event));
+        self.died = self.died.map(|died| died || dies(event) || self.is_robbed(event));
         let is_tested = match event {
             Event::Observed { actor, what } => self.hear(*actor, what),
             Event::Is(GroundTruth::Fired { woken, .. }) => !woken.is_empty(),
-            Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
+            Event::Is(GroundTruth::SessionOpened { session, .. }) => {
                 if self.died.is_some() {
-                    self.all.insert(*actor);
+                    self.sessions.insert(*session);
                 }
                 false
             }
@@ -123,19 +133,16 @@ impl Promise for NoWaiterStuck {
         let may_stay = |actor| self.staying.as_ref().is_some_and(|staying| is_in(staying, actor));
         let waits = |actor: &&ActorId| is_in(&self.waiting, **actor) || !may_stay(**actor);
         for actor in rest.unfinished.iter().filter(waits) {
-            // It may be for another who waits, or for one that is through.
-            let concerned: Vec<ActorId> = self.all.iter().chain(&rest.unfinished).copied().collect();
-            found.push(broken_for(format!("{actor} waits for ever"), &concerned));
+            // It may be for another who waits.
+            found.push(broken_for(format!("{actor} waits for ever"), &rest.unfinished));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Undisturbed;
     use super::super::testing::*;
     use super::*;
-    use crate::promise::Assumption;
 
     #[test]
     fn an_actor_that_waits_at_rest_breaks_it() {
@@ -162,22 +169,18 @@ mod tests {
         assert_eq!(stuck(vec![attempts(1), granted(1), released(1)]).len(), 3);
     }
 
-    /// It took each deletion of another's znode for an excuse: that a recipe's own process has done it is none.
+    /// Any deletion of another's znode was an excuse, and so was the end of a session that its own client had closed.
     #[test]
-    fn a_znode_that_is_deleted_is_an_excuse_only_if_an_administrator_has_done_it() {
+    fn what_the_recipes_own_people_do_is_no_excuse() {
         let rest = Rest { unfinished: vec![actor(1)], ..Rest::default() };
-        let stuck = |by| {
-            let events = vec![opened(0), opened(1), deleted("/b/p0", by, 0), finished(0)];
-            let found = resting(Undisturbed::of(NoWaiterStuck::while_all_live()), events, &rest);
-            broken_by(&found)
-                .iter()
-                .map(|(what, expected)| ((*what).to_owned(), *expected))
-                .collect::<Vec<_>>()
+        let stuck = |event| {
+            let events = vec![opened(0), opened(1), event, finished(0)];
+            broken_by(&resting(NoWaiterStuck::while_all_live(), events, &rest)).len()
         };
-        let waits = "p1 waits for ever".to_owned();
-        assert_eq!(stuck(1), [(waits.clone(), None)]);
-        // p1 may wait for the znode of p0, which is through.
-        assert_eq!(stuck(ADMIN), [(waits, Some(Assumption::NoAdministrator))]);
+        let closes =
+            |expired| Event::Is(GroundTruth::SessionClosed { session: session(0), actor: actor(0), expired });
+        assert_eq!([deleted("/b/p0", 1, 0), deleted("/b/p0", 0, 0), closes(false)].map(stuck), [1; 3]);
+        assert_eq!([deleted("/b/p0", ADMIN, 0), closes(true)].map(stuck), [0; 2]);
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
