@@ -26,7 +26,7 @@ pub const NoWaiterStuck: NoWaiterStuck =
 
 impl NoWaiterStuck {
     /// For recipes in which each waits for what others do, and for ever for one that has died: it is owed as long as
-    /// everybody lives, and keeps its session, and no administrator deletes an actor's znode.
+    /// everybody lives, no session expires, and no administrator deletes an actor's znode.
     pub fn while_all_live() -> Self {
         NoWaiterStuck { died: Some(false), ..NoWaiterStuck::default() }
     }
