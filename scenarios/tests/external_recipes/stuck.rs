@@ -17,8 +17,10 @@ const ROOT: &str = "/stuck";
 enum Before {
     /// It closes its session.
     Closes,
-    /// It deletes the seat of each other.
+    /// It deletes the seat of each other, as soon as that is taken.
     Deletes,
+    /// It closes its session, calls on, and comes to its end as that fails.
+    CallsOn,
 }
 
 /// All but process 0 take a seat, and wait for a znode that nobody makes.
@@ -28,9 +30,17 @@ async fn turn(before: Before, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> 
     if role.me.process == 0 {
         match before {
             Before::Closes => zk.close().await?,
+            Before::CallsOn => {
+                zk.close().await?;
+                zk.exists(&path(ROOT)).await?;
+            }
             Before::Deletes => {
                 for process in 1..role.clients {
-                    drop(zk.delete(&seat(process), -1).await);
+                    let (there, watch) = zk.exists_watch(&seat(process)).await?;
+                    if there.is_none() {
+                        watch.await;
+                    }
+                    zk.delete(&seat(process), -1).await?;
                 }
             }
         }
@@ -43,31 +53,39 @@ async fn turn(before: Before, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> 
     Ok(())
 }
 
-/// Either was an excuse for all others, and this held: whoever closes its session at its end was taken for dead, and whose
-/// znode another process deletes for one that could not be waited for.
-#[test]
-fn who_waits_for_ever_is_stuck_whatever_the_others_of_its_recipe_have_done() {
-    for before in [Before::Closes, Before::Deletes] {
-        let mut trial = Trial::new("stuck", move |zk, probe, role| turn(before, zk, probe, role))
-            .setup([ROOT])
-            .promises(|| vec![Box::new(NoFailure)]);
-        trial.about = about("stuck", "All but one wait for ever.", Bounds::clients(2));
-        let catalogue = Catalogue::empty().with(trial);
-        let config = catalogue.check_config("stuck").expect("it is there");
-        for engine in [Engine::Own, Engine::Stateright] {
-            let check = catalogue.check("stuck", &CheckConfig { engine, ..config.clone() }).expect("a check");
-            let stuck = check.invariants.iter().find(|promise| promise.name == "no-waiter-stuck");
-            let verdict = stuck.expect("it is promised").verdict;
-            assert_eq!(verdict, Verdict::Broken, "{before:?} {engine:?}: {check}");
-        }
-        let scenario = Scenario {
-            rounds: 1,
-            servers: 1,
-            observers: 0,
-            ..catalogue.scenario("stuck").expect("it is there")
-        };
-        let sweep = catalogue.sweep(&scenario.without_faults(), 0..5).expect("a sweep");
-        let stuck = sweep.promise("no-waiter-stuck").expect("it is promised");
-        assert_eq!(stuck.verdict, Verdict::Broken, "{before:?}: {sweep}");
+/// Each was an excuse for all others, and this held: whoever closes its session at its end, or ends because it has done so,
+/// was taken for dead, and whose znode another process deletes for one that could not be waited for.
+fn stick(before: Before) {
+    let mut trial = Trial::new("stuck", move |zk, probe, role| turn(before, zk, probe, role))
+        .setup([ROOT])
+        .promises(|| vec![Box::new(NoFailure)]);
+    trial.about = about("stuck", "All but one wait for ever.", Bounds::clients(2));
+    let catalogue = Catalogue::empty().with(trial);
+    let config = catalogue.check_config("stuck").expect("it is there");
+    for engine in [Engine::Own, Engine::Stateright] {
+        let check = catalogue.check("stuck", &CheckConfig { engine, ..config.clone() }).expect("a check");
+        let stuck = check.invariants.iter().find(|promise| promise.name == "no-waiter-stuck");
+        let verdict = stuck.expect("it is promised").verdict;
+        assert_eq!(verdict, Verdict::Broken, "{before:?} {engine:?}: {check}");
     }
+    let scenario =
+        Scenario { rounds: 1, servers: 1, observers: 0, ..catalogue.scenario("stuck").expect("it is there") };
+    let sweep = catalogue.sweep(&scenario.without_faults(), 0..5).expect("a sweep");
+    let stuck = sweep.promise("no-waiter-stuck").expect("it is promised");
+    assert_eq!(stuck.verdict, Verdict::Broken, "{before:?}: {sweep}");
+}
+
+#[test]
+fn who_waits_for_ever_is_stuck_though_another_has_closed_its_session() {
+    stick(Before::Closes);
+}
+
+#[test]
+fn who_waits_for_ever_is_stuck_though_another_of_its_recipe_has_deleted_its_znode() {
+    stick(Before::Deletes);
+}
+
+#[test]
+fn who_waits_for_ever_is_stuck_though_another_ends_as_its_own_session_is_closed() {
+    stick(Before::CallsOn);
 }

@@ -69,11 +69,11 @@ impl Promise for AbortValidity {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match told(self.root, event) {
             Some(Told::Failed(actor)) => self.fails(actor),
-            Some(Told::Begun(actor)) => self.is_there(actor),
+            Some(Told::Begun(actor, _)) => self.is_there(actor),
             Some(Told::Impatient(transaction)) => {
                 self.exempt.insert(transaction.into());
             }
-            Some(Told::Written(path, commits)) => {
+            Some(Told::Written(path, commits, _)) => {
                 let Some(transaction) = transaction_of(self.root, path) else { return };
                 self.begins(transaction);
                 if !commits && !path.ends_with("/decision") {

@@ -38,7 +38,7 @@ impl Promise for AbortsEarly {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match (told(self.root, event), event) {
-            (Some(Told::Written(path, commits)), _) => {
+            (Some(Told::Written(path, commits, _)), _) => {
                 self.empty.remove(path);
                 let transaction = transaction_of(self.root, path).expect("it is told of those");
                 self.aborted.extend((!commits).then(|| transaction.into()));

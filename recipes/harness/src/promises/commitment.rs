@@ -3,7 +3,7 @@
 use crate::context::below;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::words;
-use zk_api::Text;
+use zk_api::{SessionId, Text};
 
 /// Something that a promise of atomic commitment goes by.
 pub(super) enum Told<'a> {
@@ -13,14 +13,14 @@ pub(super) enum Told<'a> {
     Done(&'a str, i64, bool),
     /// This one votes, by its own word: whether it is to commit.
     Voted(&'a str, ActorId, bool),
-    /// This znode has become a vote, or a decision: whether it is to commit.
-    Written(&'a Text, bool),
+    /// This znode has become a vote, or a decision: whether it is to commit, and whose session wrote it.
+    Written(&'a Text, bool, SessionId),
     /// Somebody waits no longer for the others in this transaction.
     Impatient(&'a str),
     /// Who may be waited for in vain from now on: its session has ended, or its process crashed.
     Failed(ActorId),
-    /// Who is there, or there again.
-    Begun(ActorId),
+    /// Who is there, or there again, by this session.
+    Begun(ActorId, SessionId),
 }
 
 /// What an event tells of transactions whose znodes are children of `root`, with one child for each vote.
@@ -39,17 +39,19 @@ pub(super) fn told<'a>(root: &str, event: &'a Event) -> Option<Told<'a>> {
                 _ => None,
             }
         }
-        Event::Is(GroundTruth::NodeWritten { path, data, .. }) if transaction_of(root, path).is_some() => {
+        Event::Is(GroundTruth::NodeWritten { path, by, data, .. })
+            if transaction_of(root, path).is_some() =>
+        {
             match data.bytes() {
-                b"commit" => Some(Told::Written(path, true)),
-                b"abort" => Some(Told::Written(path, false)),
+                b"commit" => Some(Told::Written(path, true, *by)),
+                b"abort" => Some(Told::Written(path, false, *by)),
                 _ => None,
             }
         }
         Event::Is(GroundTruth::SessionClosed { actor, .. } | GroundTruth::Crashed { actor }) => {
             Some(Told::Failed(*actor))
         }
-        Event::Is(GroundTruth::SessionOpened { actor, .. }) => Some(Told::Begun(*actor)),
+        Event::Is(GroundTruth::SessionOpened { session, actor }) => Some(Told::Begun(*actor, *session)),
         Event::Is(_) => None,
     }
 }
@@ -87,8 +89,11 @@ pub(super) mod testing {
         says(p, Observation::ends(crate::words::Word::own(what), TX, p.into()))
     }
     pub fn written(path: &str, data: &str) -> Event {
+        written_by(session(0), path, data)
+    }
+    pub fn written_by(by: SessionId, path: &str, data: &str) -> Event {
         let (path, data) = (path.into(), data.into());
-        let (by, owner, mzxid) = (session(0), SessionId::NONE, Zxid::new(1, 1));
+        let (owner, mzxid) = (SessionId::NONE, Zxid::new(1, 1));
         Event::Is(GroundTruth::NodeWritten { path, by, owner, data, mzxid })
     }
 }

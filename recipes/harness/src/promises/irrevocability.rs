@@ -35,7 +35,7 @@ impl Promise for Irrevocability {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match told(self.root, event) {
-            Some(Told::Written(path, commits)) => {
+            Some(Told::Written(path, commits, _)) => {
                 let before = self.written.insert(path.clone(), commits);
                 if before == Some(!commits) {
                     let (now, then) = (verb(commits), verb(!commits));
@@ -57,7 +57,7 @@ impl Promise for Irrevocability {
                 }
             }
             Some(
-                Told::Proposed(..) | Told::Impatient(_) | Told::Failed(_) | Told::Begun(_) | Told::Voted(..),
+                Told::Proposed(..) | Told::Impatient(_) | Told::Failed(_) | Told::Begun(..) | Told::Voted(..),
             )
             | None => {}
         }

@@ -202,6 +202,10 @@ mod testing {
     pub fn closed(p: u16) -> Event {
         Event::Is(GroundTruth::SessionClosed { session: session(p), actor: actor(p), expired: true })
     }
+    /// By its own client.
+    pub fn closes(p: u16) -> Event {
+        Event::Is(GroundTruth::SessionClosed { session: session(p), actor: actor(p), expired: false })
+    }
     pub fn crashed(p: u16) -> Event {
         Event::Is(GroundTruth::Crashed { actor: actor(p) })
     }

@@ -1,7 +1,7 @@
 //! `no-litter`.
 
 use super::findings::broken_at;
-use super::no_waiter_stuck::dies;
+use super::no_waiter_stuck::Deaths;
 use crate::context::parent;
 use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
@@ -15,7 +15,7 @@ use zk_api::{SessionId, Text};
 /// such as a queue's items or the votes of a transaction, is no litter: a trial in which they do opts out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoLitter {
-    died: bool,
+    deaths: Deaths,
     /// The persistent znodes that exist, and who has made them.
     made: BTreeMap<Text, SessionId>,
 }
@@ -28,10 +28,10 @@ impl Promise for NoLitter {
     }
 
     fn see(&mut self, event: &Event, _: &mut Vec<Finding>) {
-        self.died |= dies(event);
+        self.deaths.see(event);
         match event {
             // Nothing is judged any more.
-            _ if self.died => self.made.clear(),
+            _ if self.deaths.any => self.made.clear(),
             Event::Is(GroundTruth::NodeCreated { path, by, owner: SessionId::NONE, .. })
                 if kind(path).is_some() =>
             {
@@ -43,7 +43,7 @@ impl Promise for NoLitter {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        if self.died || !rest.unfinished.is_empty() {
+        if self.deaths.any || !rest.unfinished.is_empty() {
             return;
         }
         found.push(Finding::Tested);
@@ -111,6 +111,10 @@ mod tests {
         assert_eq!(at_rest(own, vec![], 1), []);
         for dies in [crashed(0), closed(0)] {
             assert_eq!(at_rest(own, vec![dies], 0), []);
+        }
+        // Neither is a death: what an administrator takes away elsewhere, and to close one's own session.
+        for event in [deleted("/b/p0", ADMIN, 0), closes(0)] {
+            assert_eq!(broken_by(&at_rest(own, vec![event], 0)).len(), 1);
         }
     }
 }

@@ -11,8 +11,8 @@ use zk_api::{SessionId, Text};
 pub struct NoWaiterStuck {
     /// Who has asked for a lock and was not granted it yet, or has begun something and not ended it.
     waiting: BTreeSet<(ActorId, Text)>,
-    /// Whether [somebody has died](dies), if that is to count.
-    died: Option<bool>,
+    /// Whether somebody has died, if that is to count.
+    deaths: Option<Deaths>,
     /// The sessions of actors, if that is to count: all others are administrators'.
     sessions: BTreeSet<SessionId>,
     /// Who has something, if he is not to wait for ever who has: he may be meant to stay.
@@ -22,13 +22,13 @@ pub struct NoWaiterStuck {
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
 pub const NoWaiterStuck: NoWaiterStuck =
-    NoWaiterStuck { waiting: BTreeSet::new(), died: None, sessions: BTreeSet::new(), staying: None };
+    NoWaiterStuck { waiting: BTreeSet::new(), deaths: None, sessions: BTreeSet::new(), staying: None };
 
 impl NoWaiterStuck {
     /// For recipes in which each waits for what others do, and for ever for one that has died: it is owed as long as
     /// everybody lives, no session expires, and no administrator deletes an actor's znode.
     pub fn while_all_live() -> Self {
-        NoWaiterStuck { died: Some(false), ..NoWaiterStuck::default() }
+        NoWaiterStuck { deaths: Some(Deaths::default()), ..NoWaiterStuck::default() }
     }
 
     /// As [`while_all_live`](Self::while_all_live), but an actor that was granted something or has begun something, and
@@ -83,12 +83,27 @@ impl NoWaiterStuck {
     }
 }
 
-/// Whether somebody dies: others may wait for it for ever. To close one's own session is not to die.
-pub(super) fn dies(event: &Event) -> bool {
-    match event {
-        Event::Is(GroundTruth::SessionClosed { expired: true, .. } | GroundTruth::Crashed { .. }) => true,
-        Event::Is(GroundTruth::Finished { end, .. }) => *end != End::Done,
-        Event::Is(_) | Event::Observed { .. } => false,
+/// Whether somebody has died: others may wait for it for ever. To close one's own session is not to die, nor is to come to
+/// an end because of that.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Deaths {
+    pub(super) any: bool,
+    /// Who has closed its session.
+    closed: BTreeSet<ActorId>,
+}
+
+impl Deaths {
+    pub(super) fn see(&mut self, event: &Event) {
+        let Event::Is(truth) = event else { return };
+        self.any |= match truth {
+            GroundTruth::SessionClosed { actor, expired, .. } => {
+                self.closed.insert(*actor);
+                *expired
+            }
+            GroundTruth::Crashed { .. } | GroundTruth::Finished { end: End::Failed, .. } => true,
+            GroundTruth::Finished { actor, end: End::SessionLost } => !self.closed.contains(actor),
+            _ => false,
+        };
     }
 }
 
@@ -102,12 +117,16 @@ impl Promise for NoWaiterStuck {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        self.died = self.died.map(|died| died || dies(event) || self.is_robbed(event));
+        let is_robbed = self.is_robbed(event);
+        if let Some(deaths) = &mut self.deaths {
+            deaths.see(event);
+            deaths.any |= is_robbed;
+        }
         let is_tested = match event {
             Event::Observed { actor, what } => self.hear(*actor, what),
             Event::Is(GroundTruth::Fired { woken, .. }) => !woken.is_empty(),
             Event::Is(GroundTruth::SessionOpened { session, .. }) => {
-                if self.died.is_some() {
+                if self.deaths.is_some() {
                     self.sessions.insert(*session);
                 }
                 false
@@ -125,7 +144,7 @@ impl Promise for NoWaiterStuck {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        if self.died == Some(true) {
+        if self.deaths.as_ref().is_some_and(|deaths| deaths.any) {
             return;
         }
         let is_in =
@@ -169,18 +188,24 @@ mod tests {
         assert_eq!(stuck(vec![attempts(1), granted(1), released(1)]).len(), 3);
     }
 
-    /// Any deletion of another's znode was an excuse, and so was the end of a session that its own client had closed.
+    /// Any deletion of another's znode was an excuse, and so was the end of a session that its own client had closed, and
+    /// the end of an actor for that.
     #[test]
     fn what_the_recipes_own_people_do_is_no_excuse() {
         let rest = Rest { unfinished: vec![actor(1)], ..Rest::default() };
-        let stuck = |event| {
-            let events = vec![opened(0), opened(1), event, finished(0)];
+        let ending = |event, end| {
+            let ends = Event::Is(GroundTruth::Finished { actor: actor(0), end });
+            let events = vec![opened(0), opened(1), event, ends];
             broken_by(&resting(NoWaiterStuck::while_all_live(), events, &rest)).len()
         };
-        let closes =
-            |expired| Event::Is(GroundTruth::SessionClosed { session: session(0), actor: actor(0), expired });
-        assert_eq!([deleted("/b/p0", 1, 0), deleted("/b/p0", 0, 0), closes(false)].map(stuck), [1; 3]);
-        assert_eq!([deleted("/b/p0", ADMIN, 0), closes(true)].map(stuck), [0; 2]);
+        let stuck = |event| ending(event, End::Done);
+        let own = [deleted("/b/p0", 1, 0), deleted("/b/p0", 0, 0), vanished("/b/p0", 0), closes(0)];
+        assert_eq!(own.map(stuck), [1; 4]);
+        assert_eq!([deleted("/b/p0", ADMIN, 0), closed(0)].map(stuck), [0; 2]);
+        assert_eq!(stuck(deleted("/b", ADMIN, NOBODY)), 1, "nobody is waited for by that");
+        let ends = [End::SessionLost, End::Failed];
+        assert_eq!(ends.map(|end| ending(closes(0), end)), [1, 0]);
+        assert_eq!(ends.map(|end| ending(closes(1), end)), [0; 2], "it is another's");
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
