@@ -14,7 +14,7 @@ pub(crate) struct JudgeArguments {
     /// Recipes and variants; lock stands for lock and all lock/… [default: all]
     pub(crate) what: Vec<String>,
     /// How many seeds each is run under
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "200", value_parser = whole(1..=1_000_000u64))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "100", value_parser = whole(1..=1_000_000u64))]
     pub(crate) seeds: u64,
     /// Give up on a model after so many states
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = MAX_STATES, value_parser = whole(1..=1_000_000_000u64))]
