@@ -1,5 +1,8 @@
 //! All tests of this crate that use it from outside: one program, which is linked once.
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod administrator;
 mod barriers_and_queues;
 mod common;

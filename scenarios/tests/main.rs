@@ -1,5 +1,8 @@
 //! All tests of this crate that use it from outside: one program, which is linked once.
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod bad_input;
 mod between;
 mod cause;
