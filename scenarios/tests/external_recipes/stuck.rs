@@ -30,6 +30,8 @@ async fn turn(before: Before, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> 
     if role.me.process == 0 {
         match before {
             Before::Closes => zk.close().await?,
+            // Once: it begins another life then.
+            Before::CallsOn if role.me.life > 0 => {}
             Before::CallsOn => {
                 zk.close().await?;
                 zk.exists(&path(ROOT)).await?;

@@ -2,7 +2,7 @@
 
 use super::commitment::{Told, told, transaction_of};
 use super::findings::broken_at;
-use crate::event::{ActorId, Event};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
@@ -15,12 +15,21 @@ pub struct CommitValidity {
     among: BTreeMap<Text, i64>,
     /// The sessions of each, in their order.
     sessions: BTreeMap<ActorId, Vec<SessionId>>,
-    /// The votes, by their znodes: whether they are to commit, and who wrote them.
-    votes: BTreeMap<Text, (bool, SessionId)>,
-    /// By which session a site has voted to commit, by its own word.
-    agreed: BTreeSet<(Text, SessionId)>,
-    /// Who has voted to abort by its own word, and by which session.
+    /// The votes, by their znodes.
+    votes: BTreeMap<Text, Vote>,
+    /// Who has voted to commit, by its own word.
+    agreed: BTreeSet<(Text, ActorId)>,
+    /// Who has voted to abort by its own word, and by which session: unless a [vote of its own](Self::voter) to commit
+    /// stands, which another of its sessions has written.
     refused: BTreeSet<(Text, ActorId, SessionId)>,
+}
+
+/// What was written last as a vote.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Vote {
+    commits: bool,
+    /// Who has written it, as long as it is there.
+    by: BTreeSet<SessionId>,
 }
 
 impl CommitValidity {
@@ -36,30 +45,39 @@ impl CommitValidity {
         }
     }
 
-    /// Who wrote the votes to commit of a transaction.
-    fn ayes(&self, transaction: &str) -> impl Iterator<Item = SessionId> {
-        let is_of = move |path: &str| transaction_of(self.root, path) == Some(transaction);
-        self.votes.iter().filter(move |(path, (commits, _))| *commits && is_of(path)).map(|(_, (_, by))| *by)
+    /// The votes to commit in a transaction.
+    fn ayes(&self, transaction: &str) -> impl Iterator<Item = &Vote> {
+        let is_of = move |path: &Text| transaction_of(self.root, path) == Some(transaction);
+        self.votes.iter().filter(move |(path, vote)| vote.commits && is_of(path)).map(|(_, vote)| vote)
     }
 
-    /// Who has voted to abort, whatever stands in its znode: unless it is the vote to commit that an earlier session of
-    /// the same process has announced and written, which stands.
-    fn refuser(&self, transaction: &str) -> Option<ActorId> {
-        let is_of = |by, process| {
-            self.sessions.iter().any(|(writer, all)| writer.process == process && all.contains(&by))
-        };
-        let stands = |by, actor: ActorId, session| {
-            by != session && is_of(by, actor.process) && self.agreed.contains(&(transaction.into(), by))
-        };
-        let has_refused = |(of, actor, session): &&(Text, ActorId, SessionId)| {
-            **of == *transaction && !self.ayes(transaction).any(|by| stands(by, *actor, *session))
-        };
-        self.refused.iter().find(has_refused).map(|(_, actor, _)| *actor)
+    /// Which process says that it votes to commit, of which this session is. Whether it writes its own vote or another
+    /// site's nobody knows.
+    fn voter(&self, transaction: &str, session: SessionId) -> Option<u16> {
+        let (actor, _) = self.sessions.iter().find(|(_, all)| all.contains(&session))?;
+        self.agreed.contains(&(transaction.into(), *actor)).then_some(actor.process)
     }
 
-    /// The session that an actor has now.
-    fn session_of(&self, actor: ActorId) -> SessionId {
-        self.sessions.get(&actor).and_then(|all| all.last()).copied().unwrap_or(SessionId::NONE)
+    fn is_written(&mut self, transaction: &str, path: &Text, commits: bool, by: SessionId) {
+        let vote = self.votes.entry(path.clone()).or_default();
+        if vote.commits != commits {
+            *vote = Vote { commits, by: BTreeSet::new() };
+        }
+        vote.by.insert(by);
+        if commits && let Some(voter) = self.voter(transaction, by) {
+            self.refused.retain(|(of, actor, session)| {
+                **of != *transaction || actor.process != voter || *session == by
+            });
+        }
+    }
+
+    fn refuses(&mut self, transaction: &str, actor: ActorId) {
+        let session =
+            self.sessions.get(&actor).and_then(|all| all.last()).copied().unwrap_or(SessionId::NONE);
+        let is_its = |by: &SessionId| *by != session && self.voter(transaction, *by) == Some(actor.process);
+        if !self.ayes(transaction).flat_map(|vote| &vote.by).any(is_its) {
+            self.refused.insert((transaction.into(), actor, session));
+        }
     }
 }
 
@@ -77,18 +95,15 @@ impl Promise for CommitValidity {
             }
             Some(Told::Begun(actor, session)) => self.sessions.entry(actor).or_default().push(session),
             Some(Told::Written(path, commits, by)) if !path.ends_with("/decision") => {
-                self.votes.insert(path.clone(), (commits, by));
+                let transaction = transaction_of(self.root, path).expect("it is told of those");
+                self.is_written(transaction, path, commits, by);
             }
             Some(Told::Voted(transaction, actor, true)) => {
-                self.agreed.insert((transaction.into(), self.session_of(actor)));
+                self.agreed.insert((transaction.into(), actor));
             }
-            Some(Told::Voted(transaction, actor, false)) => {
-                self.refused.insert((transaction.into(), actor, self.session_of(actor)));
-            }
-            // Its next life may vote otherwise, if its word was not written.
-            Some(Told::Failed(actor)) => self.refused.retain(|(_, other, _)| *other != actor),
+            Some(Told::Voted(transaction, actor, false)) => self.refuses(transaction, actor),
             Some(Told::Done(transaction, by, true)) => {
-                if let Some(site) = self.refuser(transaction) {
+                if let Some((_, site, _)) = self.refused.iter().find(|(of, ..)| **of == *transaction) {
                     let what = format!("p{by} commits {transaction}, which {site} has voted to abort");
                     found.push(broken_at(what, [transaction]));
                     return;
@@ -105,7 +120,14 @@ impl Promise for CommitValidity {
                     }
                 }
             }
-            Some(Told::Done(_, _, false) | Told::Written(..) | Told::Impatient(_)) | None => {}
+            Some(Told::Done(_, _, false) | Told::Written(..) | Told::Impatient(_) | Told::Failed(_)) => {}
+            None => {
+                if let Event::Is(GroundTruth::NodeDeleted { path, .. }) = event
+                    && let Some(vote) = self.votes.get_mut(path)
+                {
+                    vote.by.clear();
+                }
+            }
         }
     }
 }
@@ -115,7 +137,7 @@ mod tests {
     use super::super::commitment::testing::*;
     use super::super::testing::*;
     use super::*;
-    use crate::event::{GroundTruth, Observation};
+    use crate::event::Observation;
     use crate::words;
 
     fn after(votes: &[(&str, &str)]) -> Vec<Finding> {
@@ -140,46 +162,75 @@ mod tests {
         }
     }
 
-    /// A coordinator may write what the site did not vote.
+    /// What p0 finds as it commits, after these events and its own vote.
+    fn committing(events: Vec<Event>) -> Vec<Finding> {
+        let before = vec![opened(0), opened(1), proposes(2), written("/tx/1/p0", "commit")];
+        findings(CommitValidity::of("/tx"), [before, events, vec![does(0, "commits")]].concat())
+    }
+
+    fn votes(actor: ActorId, word: words::Word) -> Event {
+        Event::Observed { actor, what: Observation::note(word, "/tx/1", 1) }
+    }
+
+    const AYE: words::Word = words::VOTES_TO_COMMIT;
+    const NAY: words::Word = words::VOTES_TO_ABORT;
+    const VOTE: &str = "/tx/1/p1";
+    const REFUSED: [(&str, Option<crate::promise::Assumption>); 1] =
+        [("p0 commits /tx/1, which p1 has voted to abort", None)];
+
+    /// A coordinator may write what the site did not vote; that its session is over, or its process, changes nothing.
     #[test]
     fn one_that_has_said_so_breaks_it_whatever_is_written() {
-        let votes = [("/tx/1/p0", "commit"), ("/tx/1/p1", "commit")].map(|(path, vote)| written(path, vote));
-        let judge = |more: Vec<Event>| {
-            let first = vec![proposes(2), notes(1, "votes to abort", "/tx/1")];
-            findings(
-                CommitValidity::of("/tx"),
-                [first, more, votes.to_vec(), vec![does(0, "commits")]].concat(),
-            )
-        };
-        assert_eq!(broken_by(&judge(vec![])), [("p0 commits /tx/1, which p1 has voted to abort", None)]);
-        assert_eq!(judge(vec![crashed(1)]), [Finding::Tested], "its next life votes anew");
+        for ends in [vec![], vec![closes(1)], vec![closed(1)], vec![crashed(1)]] {
+            for by in [0, 1, ADMIN] {
+                let last = vec![written_by(session(by), VOTE, "commit")];
+                let events = [vec![votes(actor(0), AYE), votes(actor(1), NAY)], ends.clone(), last].concat();
+                assert_eq!(broken_by(&committing(events)), REFUSED, "{by}, after {ends:?}");
+            }
+        }
+        let both = vec![votes(actor(1), AYE), written_by(session(1), VOTE, "commit"), votes(actor(1), NAY)];
+        assert_eq!(broken_by(&committing(both)), REFUSED, "by the same session");
     }
 
     /// Seed 190 of two-phase-commit: the next life was not ready in time, and the vote of the former one stood.
     #[test]
-    fn what_a_former_life_has_voted_stands() {
+    fn what_a_former_session_has_voted_stands() {
         let next = session(7);
-        // In a next life, or in the same one with a renewed session, as its former one has expired.
-        let judge = |life, former, by, last| {
-            let [first, then] = [actor(1), ActorId { life, ..actor(1) }];
-            let vote = |actor, what| Event::Observed { actor, what: Observation::note(what, "/tx/1", 1) };
-            let ends = if life == 0 { closed(1) } else { crashed(1) };
-            let opens = Event::Is(GroundTruth::SessionOpened { session: next, actor: then });
-            let said = [vote(first, former), ends, opens, vote(then, words::VOTES_TO_ABORT)];
-            let votes = [written("/tx/1/p0", "commit"), written_by(by, "/tx/1/p1", last)];
-            let before = vec![opened(0), opened(1), proposes(2)];
-            let events = [before, said.to_vec(), votes.to_vec(), vec![does(0, "commits")]].concat();
-            findings(CommitValidity::of("/tx"), events)
-        };
-        let (aye, nay) = (words::VOTES_TO_COMMIT, words::VOTES_TO_ABORT);
+        // In a next life, or in the same one with a renewed session. What the former one has asked for may come late.
         for (life, site) in [(0, "p1"), (1, "p1.1")] {
-            assert_eq!(judge(life, aye, session(1), "commit"), [Finding::Tested]);
+            let (first, then) = (actor(1), ActorId { life, ..actor(1) });
+            let opens = Event::Is(GroundTruth::SessionOpened { session: next, actor: then });
+            let writes = |by, vote| written_by(by, VOTE, vote);
             let refused = format!("p0 commits /tx/1, which {site} has voted to abort");
-            // The one who commits writes what the former life only said; and so does the one who said otherwise.
-            for (former, by) in [(nay, session(1)), (aye, session(0)), (aye, next), (aye, session(ADMIN))] {
-                assert_eq!(broken_by(&judge(life, former, by, "commit")), [(&*refused, None)], "{by:?}");
+            for [before, after] in
+                [[vec![crashed(1)], vec![]], [vec![closed(1)], vec![]], [vec![], vec![closed(1)]]]
+            {
+                let judge = |words: [words::Word; 2], early: Vec<Event>, late: Vec<Event>| {
+                    let said = vec![votes(actor(0), AYE), votes(first, words[0])];
+                    let again = vec![opens.clone(), votes(then, words[1])];
+                    committing([said, early, before.clone(), again, after.clone(), late].concat())
+                };
+                let aye = || vec![writes(session(1), "commit")];
+                assert_eq!(judge([AYE, NAY], vec![], aye()), [Finding::Tested]);
+                assert_eq!(judge([AYE, NAY], aye(), vec![]), [Finding::Tested]);
+                assert_eq!(judge([AYE, NAY], aye(), vec![writes(session(0), "commit")]), [Finding::Tested]);
+                assert_eq!(judge([NAY, AYE], vec![], vec![writes(next, "commit")]), [Finding::Tested]);
+                // Who commits writes what the former session only said; and so does the one who says otherwise now.
+                for by in [session(0), next, session(ADMIN)] {
+                    let found = judge([AYE, NAY], vec![], vec![writes(by, "commit")]);
+                    assert_eq!(broken_by(&found), [(&*refused, None)], "{by:?}");
+                }
+                assert_eq!(
+                    broken_by(&judge([NAY, NAY], vec![], aye())).len(),
+                    1,
+                    "it wrote what it did not say"
+                );
+                // It is changed, or gone, before the other word.
+                for gone in [writes(next, "abort"), vanished(VOTE, 1)] {
+                    let early = [aye(), vec![gone]].concat();
+                    assert_eq!(broken_by(&judge([AYE, NAY], early, vec![])), [(&*refused, None)]);
+                }
             }
-            assert_eq!(broken_by(&judge(life, aye, session(1), "abort")), [(&*refused, None)]);
         }
     }
 

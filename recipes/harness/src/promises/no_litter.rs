@@ -31,7 +31,7 @@ impl Promise for NoLitter {
         self.deaths.see(event);
         match event {
             // Nothing is judged any more.
-            _ if self.deaths.any => self.made.clear(),
+            _ if self.deaths.any() => self.made.clear(),
             Event::Is(GroundTruth::NodeCreated { path, by, owner: SessionId::NONE, .. })
                 if kind(path).is_some() =>
             {
@@ -43,7 +43,7 @@ impl Promise for NoLitter {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        if self.deaths.any || !rest.unfinished.is_empty() {
+        if self.deaths.any() || !rest.unfinished.is_empty() {
             return;
         }
         found.push(Finding::Tested);

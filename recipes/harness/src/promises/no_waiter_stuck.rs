@@ -83,11 +83,14 @@ impl NoWaiterStuck {
     }
 }
 
-/// Whether somebody has died: others may wait for it for ever. To close one's own session is not to die, nor is to come to
-/// an end because of that.
+/// Who has died: others may wait for it for ever. To close one's own session is not to die, nor is to come to an end because
+/// of that, which may be told before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Deaths {
-    pub(super) any: bool,
+    /// Somebody has, for certain.
+    is_certain: bool,
+    /// Who has come to an end as its session was over.
+    lost: BTreeSet<ActorId>,
     /// Who has closed its session.
     closed: BTreeSet<ActorId>,
 }
@@ -95,15 +98,26 @@ pub(super) struct Deaths {
 impl Deaths {
     pub(super) fn see(&mut self, event: &Event) {
         let Event::Is(truth) = event else { return };
-        self.any |= match truth {
-            GroundTruth::SessionClosed { actor, expired, .. } => {
-                self.closed.insert(*actor);
-                *expired
-            }
-            GroundTruth::Crashed { .. } | GroundTruth::Finished { end: End::Failed, .. } => true,
-            GroundTruth::Finished { actor, end: End::SessionLost } => !self.closed.contains(actor),
-            _ => false,
-        };
+        match truth {
+            _ if self.is_certain => {}
+            GroundTruth::SessionClosed { expired: true, .. }
+            | GroundTruth::LearnsExpiry { .. }
+            | GroundTruth::Crashed { .. }
+            | GroundTruth::Finished { end: End::Failed, .. } => self.are_certain(),
+            GroundTruth::SessionClosed { actor, .. } => drop(self.closed.insert(*actor)),
+            GroundTruth::Finished { actor, end: End::SessionLost } => drop(self.lost.insert(*actor)),
+            GroundTruth::SessionOpened { actor, .. } => drop(self.closed.remove(actor)),
+            _ => {}
+        }
+    }
+
+    fn are_certain(&mut self) {
+        *self = Deaths { is_certain: true, ..Deaths::default() };
+    }
+
+    /// Whether there are any.
+    pub(super) fn any(&self) -> bool {
+        self.is_certain || !self.lost.is_subset(&self.closed)
     }
 }
 
@@ -120,7 +134,9 @@ impl Promise for NoWaiterStuck {
         let is_robbed = self.is_robbed(event);
         if let Some(deaths) = &mut self.deaths {
             deaths.see(event);
-            deaths.any |= is_robbed;
+            if is_robbed {
+                deaths.are_certain();
+            }
         }
         let is_tested = match event {
             Event::Observed { actor, what } => self.hear(*actor, what),
@@ -144,7 +160,7 @@ impl Promise for NoWaiterStuck {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        if self.deaths.as_ref().is_some_and(|deaths| deaths.any) {
+        if self.deaths.as_ref().is_some_and(Deaths::any) {
             return;
         }
         let is_in =
@@ -206,6 +222,15 @@ mod tests {
         let ends = [End::SessionLost, End::Failed];
         assert_eq!(ends.map(|end| ending(closes(0), end)), [1, 0]);
         assert_eq!(ends.map(|end| ending(closes(1), end)), [0; 2], "it is another's");
+        let lost = Event::Is(GroundTruth::Finished { actor: actor(0), end: End::SessionLost });
+        let rested = |events| {
+            broken_by(&resting(NoWaiterStuck::while_all_live(), [vec![opened(0)], events].concat(), &rest))
+                .len()
+        };
+        assert_eq!(rested(vec![lost.clone(), closes(0)]), 1, "its close was under way");
+        assert_eq!(rested(vec![closes(0), opened(0), lost]), 0, "it was another session's");
+        let learns = Event::Is(GroundTruth::LearnsExpiry { actor: actor(0) });
+        assert_eq!(rested(vec![learns]), 0, "nobody may have seen more of it");
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
