@@ -1,5 +1,6 @@
 //! All tests of this crate that use it from outside: one program, which is linked once.
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,5 +1,6 @@
 //! The command.
 
+#[cfg(all(feature = "mimalloc", target_os = "linux", target_env = "gnu"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
