@@ -213,21 +213,23 @@ mod tests {
                 let aye = || vec![writes(session(1), "commit")];
                 assert_eq!(judge([AYE, NAY], vec![], aye()), [Finding::Tested]);
                 assert_eq!(judge([AYE, NAY], aye(), vec![]), [Finding::Tested]);
-                assert_eq!(judge([AYE, NAY], aye(), vec![writes(session(0), "commit")]), [Finding::Tested]);
+                let again = || writes(session(0), "commit");
+                assert_eq!(judge([AYE, NAY], aye(), vec![again()]), [Finding::Tested]);
+                assert_eq!(judge([AYE, NAY], [aye(), vec![again()]].concat(), vec![]), [Finding::Tested]);
                 assert_eq!(judge([NAY, AYE], vec![], vec![writes(next, "commit")]), [Finding::Tested]);
                 // Who commits writes what the former session only said; and so does the one who says otherwise now.
                 for by in [session(0), next, session(ADMIN)] {
                     let found = judge([AYE, NAY], vec![], vec![writes(by, "commit")]);
                     assert_eq!(broken_by(&found), [(&*refused, None)], "{by:?}");
                 }
-                assert_eq!(
-                    broken_by(&judge([NAY, NAY], vec![], aye())).len(),
-                    1,
-                    "it wrote what it did not say"
-                );
+                for word in [NAY, words::Word::own("looks at")] {
+                    let found = judge([word, NAY], vec![], aye());
+                    assert_eq!(broken_by(&found).len(), 1, "it wrote what it did not say");
+                }
                 // It is changed, or gone, before the other word.
-                for gone in [writes(next, "abort"), vanished(VOTE, 1)] {
-                    let early = [aye(), vec![gone]].concat();
+                let changed = || writes(session(0), "abort");
+                for gone in [vec![changed()], vec![changed(), again()], vec![vanished(VOTE, 1)]] {
+                    let early = [aye(), gone].concat();
                     assert_eq!(broken_by(&judge([AYE, NAY], early, vec![])), [(&*refused, None)]);
                 }
             }
