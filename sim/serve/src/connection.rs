@@ -3,9 +3,14 @@
 use crate::Limits;
 use crate::link::{ClientLink, State, Unsent};
 use crate::message::ToCore;
+use std::future::poll_fn;
 use std::io::ErrorKind;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Poll, ready};
 use std::time::Duration;
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -27,7 +32,6 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// A connection that the server knows of.
 pub(crate) struct Connection {
-    pub(crate) reader: OwnedReadHalf,
     pub(crate) conn: ConnId,
     pub(crate) link: Arc<ClientLink>,
     pub(crate) core: Sender<ToCore>,
@@ -37,17 +41,22 @@ pub(crate) struct Connection {
 impl Connection {
     /// Serves the connection until its end, which is always the writer's: a reader that has nothing to read any
     /// more tells the server, and the server ends the connection.
-    pub(crate) async fn serve(self, writer: OwnedWriteHalf) {
-        tokio::select! {
-            () = self.read() => {}
-            () = self.write(writer) => {}
+    pub(crate) async fn serve(self, mut reader: OwnedReadHalf, writer: OwnedWriteHalf) {
+        let is_flushed = tokio::select! {
+            () = self.read(&mut reader) => false,
+            is_flushed = self.write(&writer) => is_flushed,
+        };
+        if is_flushed {
+            // Says that nothing more will be sent.
+            drop(writer);
+            let _ = timeout(LINGER, self.discard(&mut reader)).await;
         }
         // If the server is gone, nobody has to know.
         let _ = self.core.send(ToCore::Gone { conn: self.conn }).await;
     }
 
     /// Returns only if there is nobody any more to be told anything.
-    async fn read(&self) {
+    async fn read(&self, reader: &mut OwnedReadHalf) {
         let mut frames = Frames::of_client();
         let due = Instant::now() + self.limits.first_message;
         let mut begun = false;
@@ -55,7 +64,7 @@ impl Connection {
             if !self.hand_over(&mut frames, &mut begun).await {
                 break;
             }
-            let read = self.fill(&mut frames);
+            let read = self.fill(reader, &mut frames);
             let more = if begun { Ok(read.await) } else { timeout_at(due, read).await };
             let Ok(more) = more else {
                 let _ = self.core.send(ToCore::Late { conn: self.conn }).await;
@@ -66,7 +75,7 @@ impl Connection {
             }
         }
         if self.link.state() == State::Silent {
-            return self.discard().await;
+            return self.discard(reader).await;
         }
         // If the server is gone, the writer ends the connection.
         let _ = self.core.send(ToCore::Gone { conn: self.conn }).await;
@@ -106,47 +115,37 @@ impl Connection {
     }
 
     /// Reads what has come. False if nothing will come any more.
-    async fn fill(&self, frames: &mut Frames) -> bool {
-        loop {
-            if self.reader.readable().await.is_err() {
-                return false;
-            }
+    async fn fill(&self, reader: &mut OwnedReadHalf, frames: &mut Frames) -> bool {
+        poll_fn(|context| {
             // Not kept over the waiting: thousands of idle connections need no room to read into.
-            let mut chunk = [0; CHUNK];
-            match self.reader.try_read(&mut chunk) {
-                Ok(0) => return false,
-                Ok(_) if self.link.state() == State::Silent => {}
-                Ok(length) => {
-                    frames.push(&chunk[..length]);
-                    return true;
-                }
-                Err(error) if is_transient(error.kind()) => {}
-                Err(_) => return false,
+            let mut room = [MaybeUninit::uninit(); CHUNK];
+            let mut chunk = ReadBuf::uninit(&mut room);
+            let is_read = ready!(Pin::new(&mut *reader).poll_read(context, &mut chunk)).is_ok();
+            if self.link.state() != State::Silent {
+                frames.push(chunk.filled());
             }
-        }
+            Poll::Ready(is_read && !chunk.filled().is_empty())
+        })
+        .await
     }
 
     /// Reads what nobody will look at, until the client closes its end.
-    async fn discard(&self) {
-        while self.fill(&mut Frames::of_client()).await {}
+    async fn discard(&self, reader: &mut OwnedReadHalf) {
+        while self.fill(reader, &mut Frames::of_client()).await {}
     }
 
-    async fn write(&self, writer: OwnedWriteHalf) {
+    /// Whether all was sent, to a client that may still have to read it.
+    async fn write(&self, writer: &OwnedWriteHalf) -> bool {
         loop {
             match self.link.take() {
                 Unsent::Bytes(bytes) => {
-                    if !self.send(&writer, &bytes).await {
-                        return;
+                    if !self.send(writer, &bytes).await {
+                        return false;
                     }
                 }
                 Unsent::Nothing => self.link.changed().await,
-                Unsent::End => break,
+                Unsent::End => return self.link.state() == State::Flushing,
             }
-        }
-        if self.link.state() == State::Flushing {
-            // Says that nothing more will be sent.
-            drop(writer);
-            let _ = timeout(LINGER, self.discard()).await;
         }
     }
 

@@ -145,9 +145,9 @@ impl Door {
             return;
         }
         let (reader, writer) = stream.into_split();
-        let connection = Connection { reader, conn, link, core: self.core.clone(), limits: self.limits };
+        let connection = Connection { conn, link, core: self.core.clone(), limits: self.limits };
         tokio::spawn(async move {
-            connection.serve(writer).await;
+            connection.serve(reader, writer).await;
             drop(place);
         });
     }
