@@ -49,7 +49,7 @@ impl Connection {
         if is_flushed {
             // Says that nothing more will be sent.
             drop(writer);
-            let _ = timeout(LINGER, self.discard(&mut reader)).await;
+            let _ = timeout(LINGER, discard(&mut reader)).await;
         }
         // If the server is gone, nobody has to know.
         let _ = self.core.send(ToCore::Gone { conn: self.conn }).await;
@@ -64,18 +64,19 @@ impl Connection {
             if !self.hand_over(&mut frames, &mut begun).await {
                 break;
             }
-            let read = self.fill(reader, &mut frames);
+            let read = fill(reader, &mut frames);
             let more = if begun { Ok(read.await) } else { timeout_at(due, read).await };
             let Ok(more) = more else {
                 let _ = self.core.send(ToCore::Late { conn: self.conn }).await;
                 return std::future::pending().await;
             };
-            if !more {
+            // Of who is silenced, nothing is looked at any more.
+            if !more || self.link.state() == State::Silent {
                 break;
             }
         }
         if self.link.state() == State::Silent {
-            return self.discard(reader).await;
+            return discard(reader).await;
         }
         // If the server is gone, the writer ends the connection.
         let _ = self.core.send(ToCore::Gone { conn: self.conn }).await;
@@ -112,26 +113,6 @@ impl Connection {
 
     async fn hand(&self, batch: Vec<Vec<u8>>) -> bool {
         batch.is_empty() || self.core.send(ToCore::Frames { conn: self.conn, frames: batch }).await.is_ok()
-    }
-
-    /// Reads what has come. False if nothing will come any more.
-    async fn fill(&self, reader: &mut OwnedReadHalf, frames: &mut Frames) -> bool {
-        poll_fn(|context| {
-            // Not kept over the waiting: thousands of idle connections need no room to read into.
-            let mut room = [MaybeUninit::uninit(); CHUNK];
-            let mut chunk = ReadBuf::uninit(&mut room);
-            let is_read = ready!(Pin::new(&mut *reader).poll_read(context, &mut chunk)).is_ok();
-            if self.link.state() != State::Silent {
-                frames.push(chunk.filled());
-            }
-            Poll::Ready(is_read && !chunk.filled().is_empty())
-        })
-        .await
-    }
-
-    /// Reads what nobody will look at, until the client closes its end.
-    async fn discard(&self, reader: &mut OwnedReadHalf) {
-        while self.fill(reader, &mut Frames::of_client()).await {}
     }
 
     /// Whether all was sent, to a client that may still have to read it.
@@ -177,6 +158,24 @@ impl Connection {
         }
         true
     }
+}
+
+/// Reads what has come. False if nothing will come any more.
+async fn fill(reader: &mut OwnedReadHalf, frames: &mut Frames) -> bool {
+    poll_fn(|context| {
+        // Not kept over the waiting: thousands of idle connections need no room to read into.
+        let mut room = [MaybeUninit::uninit(); CHUNK];
+        let mut chunk = ReadBuf::uninit(&mut room);
+        let is_read = ready!(Pin::new(&mut *reader).poll_read(context, &mut chunk)).is_ok();
+        frames.push(chunk.filled());
+        Poll::Ready(is_read && !chunk.filled().is_empty())
+    })
+    .await
+}
+
+/// Reads what nobody will look at, until the client closes its end.
+async fn discard(reader: &mut OwnedReadHalf) {
+    while fill(reader, &mut Frames::of_client()).await {}
 }
 
 async fn until(due: Option<Instant>) {

@@ -116,6 +116,23 @@ async fn a_silenced_connection_stays_open_and_costs_the_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_silenced_client_sends_is_read_and_forgotten() {
+    let running = server(Limits::default()).await;
+    let mut client = Client::new(&running).await;
+    let silence = Fault::Drop { session: client.target(), when: When::Now, what: Loss::Silence };
+    running.fault(silence).await.unwrap();
+    // Far more than what is between them holds, and than the server takes of what it is yet to answer.
+    let long = "x".repeat(1_000_000);
+    let sending = async {
+        for _ in 0..64 {
+            client.submit(set("/n", &long)).await;
+        }
+    };
+    timeout(LONG, sending).await.expect("the server reads it");
+    held(running).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_is_expired_by_force_is_no_early_expiry() {
     let running = server(Limits::default()).await;
     let mut client = Client::new(&running).await;
