@@ -16,6 +16,7 @@
 //! | actors that raise it | the barrier's znode | [`RAISES`] to [`HAS_LOWERED`] | |
 //! | members | the double barrier's znode | [`ARRIVES_AT`], [`PASSES`], [`ASKS_TO_LEAVE`], [`HAS_LEFT`], [`GIVES_UP`] | how many a round needs |
 //! | producers | an item's data | [`PUTS`], [`HAS_PUT`] | its priority |
+//! | producers | the items' parent | [`BEGINS_TO_PUT_INTO`], [`HAS_PUT_INTO`] | which item it is |
 //! | consumers | the items' parent | [`ASKS`] | |
 //! | consumers | an item's znode | [`TAKES`], [`HAS_WORKED_OFF`], [`IS_DONE_WITH`] | |
 //! | sites | the transaction's znode | [`PROPOSES`], [`WAITS_NO_LONGER`] | how many sites there are |
@@ -23,6 +24,7 @@
 //! | sites | the transaction's znode | [`VOTES_TO_COMMIT`] to [`IS_THROUGH_WITH`] | the site's process |
 //! | members | the member's znode | [`JOINS`], [`IS_A_MEMBER_BY`], [`LEAVES`], [`ENDS_ITS_ROUND_WITH`] | |
 //! | readers | the parent of what they read | [`FOLLOWS`], [`TOLD`] of news elsewhere; [`SEES`], with what they are [shown](crate::promises::shown) | |
+//! | actors that set it | the configuration, and to what: `/config to 1` | [`SETS`], [`HAS_SET`] | |
 //! | actors that count | the counter's znode | [`ADDS`], [`HAS_ADDED`] | what it adds |
 //!
 //! Most are told by [`Observation::note`](crate::event::Observation::note), [`begins`](crate::event::Observation::begins) or
