@@ -8,6 +8,10 @@ use std::io::Write;
 use zk_model::Verdict;
 use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, PeerNode, check_ensemble};
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let bounds = EnsembleBounds { txns: 1, crashes: 1, elections: 1, ..EnsembleBounds::servers(3) };
     for (liveness, threads) in [(false, 1), (false, 2), (true, 1), (true, 2)] {

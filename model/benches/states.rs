@@ -18,6 +18,10 @@ const REPEAT: Duration = Duration::from_secs(2);
 /// A recipe's search ends there, if it does not end before.
 const MOST_STATES: u64 = 200_000;
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let lock = |engine| {
         move || {

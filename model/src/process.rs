@@ -462,7 +462,7 @@ impl Ran {
     /// Ends a step.
     fn of(tasks: &mut Tasks, runtime: &ReplayRuntime) -> Ran {
         let (out, waits, polled, mark, looked) = runtime.end();
-        let (ready, end) = (tasks.ready(), tasks.end.take());
+        let (ready, end) = (tasks.ready().collect::<Vec<u8>>(), tasks.end.take());
         let (crowded, is_done) = (tasks.left() > 1, tasks.left() == 0);
         let rest = digest_of(11, &(&waits, &ready, end, is_done));
         let came_of_it = digest_all(11, [digest_of_emitted(&out, 0, 0), rest]);
@@ -479,11 +479,16 @@ fn is_timed(before: &Node) -> bool {
 
 /// Gives a process an input, and lets the task run that it wakes, if nothing else could.
 fn go_on(tasks: &mut Tasks, runtime: &ReplayRuntime, given: &Given) -> Result<(), RunsAway> {
-    let stood_still = tasks.ready();
+    let stood_still = tasks.ready().next().is_some();
     runtime.feed(&given.input, given.state);
-    match (&given.input, &*stood_still, &*tasks.ready()) {
-        (Input::Run(task), ..) => tasks.run(*task),
-        (_, [], &[woken]) if !given.busy => tasks.run(woken),
+    if let Input::Run(task) = given.input {
+        return tasks.run(task);
+    }
+    let mut ready = tasks.ready();
+    let (woken, another) = (ready.next(), ready.next());
+    drop(ready);
+    match (woken, another) {
+        (Some(woken), None) if !stood_still && !given.busy => tasks.run(woken),
         _ => Ok(()),
     }
 }

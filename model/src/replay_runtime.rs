@@ -419,10 +419,8 @@ impl Inner {
 
     /// Watches that were removed hear of nothing any more, not even of the session's end: who waits for one waits on.
     fn forget(&mut self, path: &Text, kind: WatcherKind) {
-        let is_gone = |(w, _): &(Watching, _)| w.is_removed_by(path, kind);
-        let (gone, kept): (Vec<_>, _) = std::mem::take(&mut self.watches).into_iter().partition(is_gone);
-        self.watches = kept;
-        self.filled.extend(gone.into_iter().map(|(w, slot)| (digest_of(6, &w), held(slot))));
+        let gone = self.watches.extract_if(.., |(watching, _)| watching.is_removed_by(path, kind));
+        self.filled.extend(gone.map(|(watching, slot)| (digest_of(6, &watching), held(slot))));
     }
 
     fn event(&mut self, event: &WatchedEvent) {
@@ -482,10 +480,8 @@ impl Inner {
         self.points.retain(|slot| !slot.is_abandoned());
         self.timers.retain(|(.., slot)| !slot.is_abandoned());
         self.changes.retain(|slot| !slot.is_abandoned());
-        let watches = std::mem::take(&mut self.watches);
-        let (gone, kept): (Vec<_>, Vec<_>) = watches.into_iter().partition(|(_, slot)| slot.is_abandoned());
-        self.watches = kept;
-        self.out.unwatched.extend(gone.into_iter().map(|(watching, _)| watching));
+        let gone = self.watches.extract_if(.., |(_, slot)| slot.is_abandoned());
+        self.out.unwatched.extend(gone.map(|(watching, _)| watching));
         let calls = self.calls.iter().map(|(.., slot)| !slot.is_abandoned());
         Waits {
             calls: calls.skip_while(|alive| !alive).collect(),

@@ -58,9 +58,9 @@ impl Tasks {
     }
 
     /// Those that could run, ascending.
-    pub fn ready(&self) -> Vec<u8> {
+    pub fn ready(&self) -> impl Iterator<Item = u8> {
         let ready = self.tasks.iter().filter(|(_, task)| task.woken.0.load(Ordering::Relaxed));
-        ready.map(|(number, _)| *number).collect()
+        ready.map(|(number, _)| *number)
     }
 
     /// The main task begins, and runs up to where it waits.
@@ -94,7 +94,7 @@ impl Tasks {
             }
             let is_apart = self.runtime.refuse();
             self.runtime.shared_by(self.tasks.len());
-            if is_apart || self.ready() != [number] {
+            if is_apart || self.ready().ne([number]) {
                 return Ok(());
             }
         }
