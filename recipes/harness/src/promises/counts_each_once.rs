@@ -50,6 +50,7 @@ impl Promise for CountsEachOnce {
                     found.push(broken_at(what, [self.node]));
                 }
             }
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) if **path == *self.node => self.shown = 0,
             Event::Is(_) => {}
         }
     }
@@ -102,5 +103,18 @@ mod tests {
         let events = vec![says("adds"), shows("2"), says("has added"), shows("0")];
         let found = resting(CountsEachOnce::of("/counter"), events, &Rest::default());
         assert_eq!(broken_by(&found), [("/counter shows 0 in the end, and 2 were added", None)]);
+    }
+
+    /// It was held to what it had shown last.
+    #[test]
+    fn a_counter_that_is_gone_shows_nothing() {
+        let gone = deleted("/counter", 0, 0);
+        let events = vec![says("adds"), shows("2"), says("has added"), gone.clone()];
+        let found = resting(CountsEachOnce::of("/counter"), events, &Rest::default());
+        assert_eq!(broken_by(&found), [("/counter shows 0 in the end, and 2 were added", None)]);
+        let another = vec![says("adds"), shows("2"), says("has added"), deleted("/another", 0, 0)];
+        assert_eq!(resting(CountsEachOnce::of("/counter"), another, &Rest::default()), []);
+        let again = vec![says("adds"), shows("2"), says("has added"), gone, shows("2")];
+        assert_eq!(resting(CountsEachOnce::of("/counter"), again, &Rest::default()), []);
     }
 }
