@@ -12,11 +12,14 @@ pub struct NoFailure {
     sessions: BTreeMap<SessionId, ActorId>,
     /// Who has ever told of something, or changed a znode.
     busy: BTreeSet<ActorId>,
+    /// Who has closed its last session itself.
+    closed: BTreeSet<ActorId>,
 }
 
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
-pub const NoFailure: NoFailure = NoFailure { sessions: BTreeMap::new(), busy: BTreeSet::new() };
+pub const NoFailure: NoFailure =
+    NoFailure { sessions: BTreeMap::new(), busy: BTreeSet::new(), closed: BTreeSet::new() };
 
 impl Promise for NoFailure {
     fn terms(&self) -> Terms {
@@ -34,6 +37,10 @@ impl Promise for NoFailure {
             }
             Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
+                self.closed.remove(actor);
+            }
+            Event::Is(GroundTruth::SessionClosed { actor, expired: false, .. }) => {
+                self.closed.insert(*actor);
             }
             Event::Is(
                 GroundTruth::NodeCreated { by, .. }
@@ -42,6 +49,10 @@ impl Promise for NoFailure {
             ) => self.busy.extend(self.sessions.get(by)),
             Event::Is(GroundTruth::Finished { actor, end }) => match end {
                 End::Done => found.extend(self.busy.contains(actor).then_some(Finding::Tested)),
+                End::SessionLost if self.closed.contains(actor) => {
+                    let what = format!("{actor} fails: it goes on without the session that it has closed");
+                    found.push(broken_for(what, &[*actor]));
+                }
                 End::SessionLost => {}
                 End::Failed => found.push(broken_for(format!("{actor} fails"), &[*actor])),
             },
@@ -62,6 +73,18 @@ mod tests {
         assert_eq!(found[0], Finding::Tested);
         assert_eq!(broken_by(&found), [("p1 fails", None)]);
     }
+
+    /// An end for want of a session was believed, whoever had closed it.
+    #[test]
+    fn who_goes_on_without_a_session_that_it_has_closed_fails() {
+        let lost = Event::Is(GroundTruth::Finished { actor: actor(1), end: End::SessionLost });
+        let what = "p1 fails: it goes on without the session that it has closed";
+        let found = findings(NoFailure, vec![opened(1), closes(1), lost.clone()]);
+        assert_eq!(broken_by(&found), [(what, None)]);
+        assert_eq!(findings(NoFailure, vec![opened(1), closed(1), lost.clone()]), []);
+        assert_eq!(findings(NoFailure, vec![opened(1), closes(1), opened(1), closed(1), lost]), []);
+    }
+
     /// Actors that return at once were a test of it, and a trial of such was green.
     #[test]
     fn the_end_of_one_that_has_done_nothing_is_no_test() {
