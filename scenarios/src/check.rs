@@ -64,8 +64,13 @@ pub(crate) fn explored(
     #[cfg(not(feature = "run"))]
     let other_time = None;
     let config = &CheckConfig { other_time, ..config.clone() };
-    let check = zk_model::check(trial.clone(), config, progress);
+    let mut check = zk_model::check(trial.clone(), config, progress);
     let programs = trial.programs();
+    if check.verdict == Verdict::Holds
+        && let Some(ran_out) = programs.as_ref().and_then(|programs| programs.undecided())
+    {
+        check.verdict = Verdict::Undecided { ran_out };
+    }
     let left_out = programs.as_ref().map(|programs| programs.left_out().to_owned());
     let histories = programs.and_then(|programs| programs.histories());
     (CheckReport { left_out, histories, ..report(what, &trial.about, &owed, config, &check) }, check)

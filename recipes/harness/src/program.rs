@@ -41,6 +41,11 @@ pub trait Programs: Debug + Send + Sync {
         None
     }
 
+    /// How a program goes by something that no search varies, so that one which has found nothing decides nothing.
+    fn undecided(&self) -> Option<String> {
+        None
+    }
+
     /// What always goes one way when programs run as such code, and could go otherwise.
     fn left_out(&self) -> &'static str {
         ""
@@ -121,6 +126,8 @@ pub enum Output {
     Write { ask: u32, thread: u8 },
     /// Its main thread has come to its end.
     Ends(End),
+    /// One of its threads sleeps by its own will, for so long: a good while.
+    Sleeps { for_ns: u64 },
 }
 
 /// What came of a step.

@@ -7,7 +7,9 @@
 //!
 //! Left out, as named in [`LEFT_OUT`](crate::memory::LEFT_OUT): what only a network or a scheduler could show.
 
-use crate::memory::{At, BEGINS_NS, Memory};
+use crate::elapsed;
+use crate::memory::{At, Memory};
+use crate::stands::{Act, Stands};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,25 +17,20 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use zk_api::{
-    AddWatchMode, Call, Error, KeeperState, Pending, Request, Response, SessionId, StatReads, Text, Watch,
-    WatchedEvent, Zxid,
+    AddWatchMode, Call, Error, KeeperState, Pending, Request, Response, SessionId, Text, Watch, WatchedEvent,
 };
 use zk_harness::common::{AnyProbe, AnyZooKeeper};
-use zk_harness::event::{End, Observation, Resource};
-use zk_harness::probe::{ASKS_PER_TURN, Probe as _};
-use zk_harness::program::{Input, Life, Output, ProgramStep, Socket};
+use zk_harness::event::{End, Resource};
+use zk_harness::probe::Probe as _;
+use zk_harness::program::{Input, Life, Socket};
 use zk_harness::trial::Role;
-use zk_proto::message::{ConnectRequest, ConnectResponse, ToClient, ToServer, WatchList, Xid};
+use zk_proto::message::{ConnectRequest, ConnectResponse, ToClient, WatchList, Xid};
 
 /// Of a program that has two sessions at a time, or one after it has closed another.
 const ANOTHER_SESSION: &str = "it opens another session though its first has not expired: no model has that";
 
 /// What it is told of session timeouts. A session lives as long as an engine lets it.
 const TIMEOUT_MS: u32 = 10_000;
-/// A program that does nothing for so long but keep its session alive does nothing any more.
-const IDLE_NS: u64 = 60_000_000_000;
-/// As is one whose timers go off so often and show nothing.
-const IDLE_TIMERS: u32 = 1_000;
 
 /// Runs one life of a program, for an engine that explores or for one that does not.
 pub(crate) async fn run(
@@ -57,43 +54,6 @@ pub(crate) async fn run(
         let happened = poll_fn(|cx| actor.poll(cx)).await;
         actor.hear(happened);
     }
-}
-
-/// The program's end of things: pure in a search, so that what it will do by itself can be tried on a copy.
-#[derive(Clone)]
-struct Stands {
-    memory: Arc<Memory>,
-    at: At,
-    /// Its clock. It stands still while no timer goes off.
-    now_ns: u64,
-    timer_ns: Option<u64>,
-    conns: BTreeMap<Socket, Conn>,
-    /// What it has done and nobody has seen to.
-    acts: VecDeque<Act>,
-    replies: u32,
-}
-
-#[derive(Clone, Default)]
-struct Conn {
-    is_open: bool,
-    /// Its session is told.
-    is_greeted: bool,
-    wire: zk_wire::OfProgram,
-}
-
-/// What a program does.
-#[derive(Clone, Debug)]
-enum Act {
-    Connects(Socket),
-    Greets(Socket, ConnectRequest),
-    Asks(Socket, Xid, Request),
-    WatchesAgain(Socket, WatchList),
-    Pings(Socket),
-    Closes(Socket),
-    Observed(u8, Observation),
-    Works(u32),
-    Writes(u32, u8),
-    Ends(End),
 }
 
 /// What happens to it.
@@ -144,131 +104,6 @@ enum Watched {
     Recursive,
 }
 
-impl Stands {
-    fn tell(&mut self, inputs: Vec<Input>) {
-        match self.at.tell(&self.memory, self.now_ns, inputs) {
-            Ok(step) => self.take(&step),
-            Err(what) => self.memory.is_wrong(what),
-        }
-    }
-
-    fn take(&mut self, step: &ProgramStep) {
-        self.timer_ns = step.timer_ns;
-        if step.outputs.len() > ASKS_PER_TURN as usize {
-            let many = step.outputs.len();
-            self.wrong(&format!("it asks for {many} things in one step, and may for {ASKS_PER_TURN}"));
-        }
-        for output in &step.outputs {
-            self.read(output);
-        }
-    }
-
-    fn wrong(&self, what: &str) -> ! {
-        self.memory.is_wrong(format!("{}: {what}", self.memory.name))
-    }
-
-    fn read(&mut self, output: &Output) {
-        let act = match output {
-            Output::Connect { socket, server } => {
-                if server.is_none() {
-                    self.wrong("it connects to an address that is no server's");
-                }
-                if self.conns.insert(*socket, Conn::default()).is_some() {
-                    self.wrong(&format!("it opens connection {socket}, which is open"));
-                }
-                Act::Connects(*socket)
-            }
-            Output::Send { socket, bytes } => return self.sends(*socket, bytes),
-            Output::Close(socket) => Act::Closes(*socket),
-            Output::Observed { thread, what } => Act::Observed(*thread, what.clone()),
-            Output::Prints(_) => return,
-            Output::Work { ask } => Act::Works(*ask),
-            Output::Write { ask, thread } => Act::Writes(*ask, *thread),
-            Output::Ends(end) => Act::Ends(*end),
-        };
-        self.acts.push_back(act);
-    }
-
-    fn sends(&mut self, socket: Socket, bytes: &[u8]) {
-        // One whose other end is gone takes bytes and loses them.
-        let Some(conn) = self.conns.get_mut(&socket) else { return };
-        if !conn.is_open {
-            self.wrong("it sends on a connection that is not open yet");
-        }
-        let messages = conn.wire.read(bytes).unwrap_or_else(|what| self.wrong(&what));
-        self.acts.extend(messages.into_iter().map(|message| match message {
-            ToServer::Connect(request) => Act::Greets(socket, request),
-            ToServer::Request { xid, request } => Act::Asks(socket, xid, request),
-            ToServer::SetWatches { watches, .. } => Act::WatchesAgain(socket, watches),
-            ToServer::Ping => Act::Pings(socket),
-        }));
-    }
-
-    /// A message comes. How its numbers are written is not for the program's code: see
-    /// [`LEFT_OUT`](crate::memory::LEFT_OUT).
-    fn receives(&mut self, socket: Socket, message: &ToClient) {
-        let Some(conn) = self.conns.get_mut(&socket) else { return };
-        let write = || conn.wire.write(message);
-        let written = StatReads::unnoted(|| SessionId::unnoted(|| Zxid::unnoted(write)));
-        let bytes = written.unwrap_or_else(|what| self.wrong(&what));
-        self.tell(vec![Input::Data(socket, bytes)]);
-    }
-
-    fn open(&mut self, socket: Socket) {
-        if let Some(conn) = self.conns.get_mut(&socket) {
-            conn.is_open = true;
-            self.tell(vec![Input::Connected(socket)]);
-        }
-    }
-
-    fn pong(&mut self, socket: Socket) {
-        let zxid = self.next_zxid();
-        self.receives(socket, &ToClient::Pong { zxid });
-    }
-
-    fn next_zxid(&mut self) -> Zxid {
-        self.replies += 1;
-        Zxid::new(1, self.replies)
-    }
-
-    /// Whether others can tell of an act. `is_answered`: a connection that is opened now is.
-    fn shows(&self, act: &Act, is_answered: bool) -> bool {
-        match act {
-            Act::Connects(_) => is_answered,
-            Act::Closes(socket) => self.conns.get(socket).is_some_and(|conn| conn.is_greeted),
-            Act::Pings(_) => false,
-            Act::Greets(..)
-            | Act::WatchesAgain(..)
-            | Act::Asks(..)
-            | Act::Observed(..)
-            | Act::Works(_)
-            | Act::Writes(..)
-            | Act::Ends(_) => true,
-        }
-    }
-
-    /// Lets its timers go off until it does what others can tell; whether it does.
-    fn go_on_alone(&mut self, is_answered: bool) -> bool {
-        let until = self.now_ns.saturating_add(IDLE_NS);
-        for _ in 0..IDLE_TIMERS {
-            let Some(timer_ns) = self.timer_ns.filter(|timer_ns| *timer_ns <= until) else { return false };
-            self.now_ns = self.now_ns.max(timer_ns);
-            self.tell(Vec::new());
-            while let Some(act) = self.acts.front() {
-                if self.shows(act, is_answered) {
-                    return true;
-                }
-                match self.acts.pop_front() {
-                    Some(Act::Pings(socket)) => self.pong(socket),
-                    Some(Act::Closes(socket)) => drop(self.conns.remove(&socket)),
-                    Some(_) | None => {}
-                }
-            }
-        }
-        false
-    }
-}
-
 impl Running {
     fn begin(
         memory: Arc<Memory>,
@@ -289,15 +124,7 @@ impl Running {
         };
         let begun = At::begin(&memory, is_explored, &life);
         let (at, step) = begun.unwrap_or_else(|what| memory.is_wrong(what));
-        let mut stands = Stands {
-            memory,
-            at,
-            now_ns: BEGINS_NS,
-            timer_ns: None,
-            conns: BTreeMap::new(),
-            acts: VecDeque::new(),
-            replies: 0,
-        };
+        let mut stands = Stands::at(memory, at);
         stands.take(&step);
         let (news, state) = (zk.state_change(), zk.state());
         Running {
@@ -508,6 +335,9 @@ impl Running {
                     }
                 }
             },
+        }
+        if let At::Place(at) = self.stands.at {
+            elapsed::look(&self.stands.memory, at);
         }
     }
 

@@ -180,6 +180,7 @@ impl<'a> Reader<'a> {
                 _ => return Err("an end of an unknown kind"),
             }),
             8 => Output::Prints(self.text()?),
+            9 => Output::Sleeps { for_ns: u64::from_be_bytes(self.array()?) },
             _ => return Err("an output of an unknown kind"),
         })
     }

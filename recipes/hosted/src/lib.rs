@@ -34,15 +34,19 @@
 // | `python` | the host for Python, and how it is started |
 // | `examples` | `EXAMPLES`: kazoo's recipes as programs that are built in |
 // | `memory` | what a program does at the end of each history of what it was told |
+// | `stands` | a program's end of things: what it wants done |
+// | `elapsed` | whether a program goes by how much time passes while it waits |
 // | `actor` | a program as code over `ZooKeeper`, for engines that explore |
 // | `trial` | `hosted`: a program on trial |
 
 mod actor;
+mod elapsed;
 mod examples;
 mod frame;
 mod hosts;
 mod memory;
 mod python;
+mod stands;
 mod trial;
 mod watch;
 mod worker;

@@ -4,15 +4,15 @@
 //! remembered, and it is told the whole history anew only where it is to go on from its end. Each time it must do what it did
 //! before.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use zk_harness::event::ActorId;
 use zk_harness::program::{Input, Life, Now, Program, ProgramStep, Programs};
 
 /// What a search of a program takes in one way: its verdict says so.
 const LEFT_OUT: &str = "one order of its threads, which have done with each message before the next one comes; one \
-    drawing of its chance; no wait beyond a minute; nothing behind the end of its main thread; times, session ids and \
-    zxids as the model numbers them";
+    drawing of its chance; no wait beyond a minute but sleeps; no time but that of its timers, in seven of \
+    eight histories; nothing behind the end of its main thread; times, session ids and zxids as the model numbers them";
 
 /// So many programs are kept where they stand, each in a process of its own.
 const STANDING: usize = 6;
@@ -27,9 +27,9 @@ pub(crate) struct Place(usize);
 
 /// What a program is told at the end of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Told {
-    now_ns: u64,
-    inputs: Vec<Input>,
+pub(crate) struct Told {
+    pub(crate) now_ns: u64,
+    pub(crate) inputs: Vec<Input>,
 }
 
 #[derive(Debug)]
@@ -38,11 +38,11 @@ enum Came {
     From(Place, Told),
 }
 
-/// A life and all that was told in it, each with what came of it.
-struct History {
-    life: Life,
-    begun: Arc<ProgramStep>,
-    told: Vec<(Told, Arc<ProgramStep>)>,
+/// A life and all that was told in it, each with where that was and what came of it.
+pub(crate) struct History {
+    pub(crate) life: Life,
+    pub(crate) begun: Arc<ProgramStep>,
+    pub(crate) told: Vec<(Place, Told, Arc<ProgramStep>)>,
 }
 
 /// The histories of a program's lives.
@@ -53,6 +53,8 @@ pub(crate) struct Memory {
     programs: Arc<dyn Programs>,
     known: Mutex<Known>,
     fault: OnceLock<String>,
+    /// How it goes by what no search varies.
+    undecided: OnceLock<String>,
 }
 
 #[derive(Default)]
@@ -63,6 +65,8 @@ struct Known {
     /// See [`Memory::moves_by_itself`].
     moves: HashMap<(Place, bool), Option<u64>>,
     standing: Vec<(Place, Box<dyn Program>)>,
+    /// See [`Memory::to_look_at`].
+    looked_at: HashSet<Place>,
 }
 
 impl std::fmt::Debug for Known {
@@ -87,11 +91,16 @@ impl Programs for Memory {
     fn left_out(&self) -> &'static str {
         LEFT_OUT
     }
+
+    fn undecided(&self) -> Option<String> {
+        self.undecided.get().cloned()
+    }
 }
 
 impl Memory {
     pub(crate) fn of(name: &str, programs: Arc<dyn Programs>) -> Memory {
-        Memory { name: name.into(), programs, known: Mutex::default(), fault: OnceLock::new() }
+        let (known, fault, undecided) = (Mutex::default(), OnceLock::new(), OnceLock::new());
+        Memory { name: name.into(), programs, known, fault, undecided }
     }
 
     /// The code that runs ends by unwinding, and the search with it: nothing that it could go on to find says anything.
@@ -156,6 +165,28 @@ impl Memory {
         })
     }
 
+    /// When it does so, if that was worked out, and its connection is answered.
+    pub(crate) fn known_to_move(&self, at: Place) -> Option<Option<u64>> {
+        self.known().moves.get(&(at, true)).copied()
+    }
+
+    /// The history that ends there, the first time it is asked for, and as long as nothing was found.
+    pub(crate) fn to_look_at(&self, at: Place) -> Option<History> {
+        let mut known = self.known();
+        let is_due = self.undecided.get().is_none() && known.looked_at.insert(at);
+        is_due.then(|| known.history(at))
+    }
+
+    /// A search decides nothing, for this reason.
+    pub(crate) fn decides_nothing(&self, why: String) {
+        let _ = self.undecided.set(why);
+    }
+
+    /// A memory of nothing, for the same program.
+    pub(crate) fn anew(&self) -> Arc<Memory> {
+        Arc::new(Memory::of(&self.name, self.programs.clone()))
+    }
+
     /// A place that is known, and what the program does there. Once one has gone wrong, none is asked for anything.
     fn remembered(
         &self,
@@ -185,7 +216,7 @@ impl Memory {
         };
         let (mut program, step) = self.programs.begin(&life, now(BEGINS_NS))?;
         let mut is_same = step == *begun;
-        for (told, step) in &told {
+        for (_, told, step) in &told {
             is_same &= program.step(now(told.now_ns), &told.inputs)? == **step;
         }
         if is_same { Ok(program) } else { Err(self.differs()) }
@@ -268,7 +299,7 @@ impl Known {
                     return History { life: life.clone(), begun: step.clone(), told };
                 }
                 Came::From(before, was) => {
-                    told.push((was.clone(), step.clone()));
+                    told.push((*before, was.clone(), step.clone()));
                     at = *before;
                 }
             }

@@ -3,6 +3,7 @@
 //! Where there is no kazoo or no greenlet these tests say that they are skipped; with `ZOOCHECK_NO_SKIP` set, as in CI, that
 //! is a failure.
 
+mod elapsed;
 mod programs;
 
 use crate::common::needs;

@@ -4,7 +4,7 @@
 //! the session as those of a [`ClientSession`] do; what it is to be told of its session is read from the messages.
 
 use std::collections::{BTreeMap, VecDeque};
-use zk_api::{KeeperState, SessionId, Zxid};
+use zk_api::{KeeperState, Pending, SessionId, Zxid};
 use zk_harness::program::{Input, Now, Program, ProgramStep, Socket};
 use zk_proto::client::ClientSession;
 use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
@@ -35,6 +35,8 @@ pub struct Hosted {
     last_zxid: Zxid,
     /// The number of the session's last request.
     last_xid: i32,
+    /// Of its threads that sleep for long.
+    sleeps: Vec<Pending<()>>,
 }
 
 /// The client's end of a connection.
@@ -117,6 +119,7 @@ impl Hosted {
             state: KeeperState::Disconnected,
             last_zxid: Zxid::ZERO,
             last_xid: 0,
+            sleeps: Vec::new(),
         }
     }
 
@@ -128,6 +131,12 @@ impl Hosted {
     /// The program has asked for something.
     pub fn waits_for(&mut self, ask: u32, waits: Waits) {
         self.asks.insert(ask, waits);
+    }
+
+    /// One of its threads sleeps, until this is there or its life is over.
+    pub fn sleeps(&mut self, slept: Pending<()>) {
+        self.sleeps.retain_mut(|slept| slept.try_take().is_none());
+        self.sleeps.push(slept);
     }
 
     /// What it has asked for and is done: it is told, once.

@@ -10,6 +10,7 @@ use crate::server_host::Servers;
 use crate::stage::Stage;
 use crate::trace_event::{Place, What};
 use std::sync::Arc;
+use std::time::Duration;
 use zk_api::{KeeperState, Pending};
 use zk_harness::event::{ActorId, Resource};
 use zk_harness::probe::ASKS_PER_TURN;
@@ -172,6 +173,12 @@ impl Running<'_, '_> {
                     self.process,
                     Ask::Write { thread, resource, token, completer },
                 );
+            }
+            Output::Sleeps { for_ns } => {
+                let (completer, slept) = Pending::slot();
+                hosted.sleeps(slept);
+                let duration = Duration::from_nanos(for_ns);
+                self.lives.serve_one(self.stage, self.process, Ask::Sleep { duration, completer });
             }
             Output::Ends(_) if self.it().finished.is_some() => {
                 self.foul("it says for the second time that it has come to its end")

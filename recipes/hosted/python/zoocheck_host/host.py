@@ -171,6 +171,7 @@ class Host:
         if self.wrong:
             return wrong(self.wrong)
         outputs = self.life.take()
+        outputs += [struct.pack(">BQ", 9, ns) for ns in self.life.turns.long_sleeps()]
         answer = [b"\2", struct.pack(">BQ", 1, timer) if timer is not None else b"\0"]
         answer.append(struct.pack(">II", self.life.turns.switches, len(outputs)))
         return b"".join(answer + outputs)

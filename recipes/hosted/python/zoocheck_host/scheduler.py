@@ -24,6 +24,8 @@ assert logging
 TURNS, TURNS_MORE, TIRED_NS = 1_000, 100, 1_000_000
 # No thread takes as many, and that is more than a minute.
 TURNS_MAX = 40_000
+# Who sleeps for so many seconds is not to be taken for one that waits for ever.
+SLEEPS_LONG = 10
 
 
 class Spins(BaseException):
@@ -48,6 +50,7 @@ class Scheduler:
         self.tasks = []
         self.hub = getcurrent()
         self.switches = 0
+        self.sleeps = []
         # When a tired thread last went on, or will.
         self.tired_until = 0
         self.dead = False
@@ -65,6 +68,11 @@ class Scheduler:
         timer = [at_ns, next(self.numbers), function]
         heapq.heappush(self.timers, timer)
         return timer
+
+    def long_sleeps(self):
+        """Of what sleeps for long since this was asked last, for how many nanoseconds."""
+        slept, self.sleeps = self.sleeps, []
+        return slept
 
     def make_ready(self, task):
         """It may run now, or stands still for a while first."""
@@ -94,6 +102,11 @@ class Scheduler:
         if timer is not None:
             timer[2] = None
         return waiter.woken
+
+    def sleep(self, seconds):
+        if seconds >= SLEEPS_LONG:
+            self.sleeps.append(int(seconds * 1e9))
+        self.wait(Waiter(), seconds)
 
     def switch(self):
         if self.dead:
@@ -172,6 +185,9 @@ class Nobody:
     def wait(self, waiter, timeout=None):
         raise RuntimeError("the program waits while it is loaded")
 
+    def sleep(self, seconds):
+        self.wait(None, seconds)
+
     def takes_a_turn(self):
         pass
 
@@ -218,7 +234,7 @@ def sleep(seconds):
         raise ValueError("sleep length must be non-negative")
     if seconds == 0:
         current.scheduler.takes_a_turn()
-    current.scheduler.wait(Waiter(), seconds)
+    current.scheduler.sleep(seconds)
 
 
 class Lock:
