@@ -96,3 +96,14 @@ fn the_cause_of_a_failure_is_the_programs_own_error() {
         assert!(cause.contains(error), "{cause}");
     }
 }
+
+#[test]
+fn a_program_that_exits_with_status_0_has_not_failed() {
+    if python().is_none() {
+        return;
+    }
+    let words = format!("run programs.py:exits_well --promises lock=/lock --seeds 2 --format json {ALONE}");
+    let output = of_programs("0", &words);
+    let report = json(&output);
+    assert_eq!((output.status.code(), &report["answer"]), (Some(0), &"held".into()), "{report:#}");
+}

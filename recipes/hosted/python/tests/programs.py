@@ -97,3 +97,9 @@ def fails(client, probe):
 def exits(client, probe):
     client.retry(client.exists, "/lock")
     sys.exit(1)
+
+
+def exits_well(client, probe):
+    for _ in probe.rounds():
+        holds(client, probe)
+    sys.exit(0 if probe.process else None)

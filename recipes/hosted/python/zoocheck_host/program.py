@@ -104,13 +104,19 @@ class Life:
         except SESSION_ENDS as error:
             self.raises(error)
             end = SESSION_LOST
+        except SystemExit as error:
+            # As Python has it: without a status, or with 0, all is well.
+            end = DONE if error.code is None or error.code == 0 else self.fails(error)
         except GreenletExit:
             # The life is over.
             raise
         except BaseException as error:
-            self.raises(error)
-            end = FAILED
+            end = self.fails(error)
         self.outputs.append(struct.pack(">BB", 7, end))
+
+    def fails(self, error):
+        self.raises(error)
+        return FAILED
 
     # What happens to it.
 
