@@ -199,6 +199,22 @@ def a_thread_is_joined_until_the_time_is_up():
     return before, during, thread.is_alive()
 
 
+def threads_are_known_and_tell_what_they_are():
+    def tells(say):
+        me, main = threading.current_thread(), threading.main_thread()
+        me.setName("me")
+        say((me.getName(), me.isDaemon()))
+        say((me is main, me in threading.enumerate(), main in threading.enumerate(), repr(me)[:24]))
+        say((me.ident == threading.get_ident(), me.native_id == threading.get_native_id(), me.ident != main.ident))
+
+    before, new, main = threading.active_count(), threading.Thread(), threading.main_thread()
+    new.setDaemon(True)
+    said = in_threads(lambda say: say(threading.active_count() - before), tells)
+    known = [new in threading.enumerate(), new.ident, new.native_id, repr(new)[-16:], threading.active_count() - before]
+    is_main = isinstance(main, threading._MainThread), main is threading.current_thread(), bool(main.ident)
+    return said, known, is_main, (main.name, main.daemon, main.is_alive(), repr(main)[:24])
+
+
 def what_each_thread_keeps_is_its_own():
     here = threading.local()
 

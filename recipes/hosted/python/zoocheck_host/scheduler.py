@@ -46,7 +46,7 @@ class Scheduler:
         self.ready = []
         self.timers = []
         self.numbers = itertools.count()
-        self.main_thread = _main_thread()
+        self.main_thread = _MainThread()
         self.tasks = []
         self.hub = getcurrent()
         self.switches = 0
@@ -174,10 +174,11 @@ class Nobody:
 
     dead = False
     hub = None
+    tasks = ()
 
     def __init__(self):
         self.numbers = itertools.count()
-        self.main_thread = _main_thread()
+        self.main_thread = _MainThread()
 
     def spawn(self, function):
         raise RuntimeError("a thread is started while the program is loaded")
@@ -194,6 +195,8 @@ class Nobody:
 
 class Current:
     scheduler = None
+    # Of threads: for those that are given no name, and for those that are started beside the main one.
+    names = idents = None
 
 
 current = Current()
@@ -288,24 +291,22 @@ class Lock:
 class Thread:
     """As `threading.Thread`."""
 
-    _names = itertools.count(1)
     __hash__ = number
 
     def __init__(self, group=None, target=None, name=None, args=(), kwargs=None, *, daemon=None):
         self._target, self._args, self._kwargs = target, args, kwargs or {}
-        self.name = name or "Thread-%d" % next(Thread._names)
+        self.name = name or "Thread-%d" % next(current.names)
         self.daemon = bool(daemon)
-        self.ident = None
+        self.ident = self.native_id = None
         self._ended = threading.Event()
 
     def start(self):
         if self.ident is not None:
             raise RuntimeError("threads can only be started once")
-        self.ident = self.native_id = next(Thread._names)
-        current.scheduler.spawn(self._runs)
+        self.ident = self.native_id = next(current.idents)
+        current.scheduler.spawn(self._runs).thread = self
 
     def _runs(self):
-        getcurrent().thread = self
         try:
             self.run()
         except GreenletExit:
@@ -330,11 +331,32 @@ class Thread:
     def is_alive(self):
         return self.ident is not None and not self._ended.is_set()
 
+    def __repr__(self):
+        state = "initial" if self.ident is None else "started" if self.is_alive() else "stopped"
+        daemon, ident = " daemon" * self.daemon, "" if self.ident is None else " %d" % self.ident
+        return "<%s(%s, %s%s%s)>" % (type(self).__name__, self.name, state, daemon, ident)
 
-def _main_thread():
-    thread = Thread(name="MainThread")
-    thread.ident = thread.native_id = 0
-    return thread
+    # As older programs say it.
+
+    def getName(self):
+        return self.name
+
+    def setName(self, name):
+        self.name = name
+
+    def isDaemon(self):
+        return self.daemon
+
+    def setDaemon(self, daemon):
+        self.daemon = daemon
+
+
+class _MainThread(Thread):
+    """As `threading._MainThread`."""
+
+    def __init__(self):
+        super().__init__(name="MainThread", daemon=False)
+        self.ident = self.native_id = 1
 
 
 def _current_thread():
@@ -345,18 +367,26 @@ def _ident():
     return _current_thread().ident
 
 
+def _alive():
+    """The threads of this life, as `threading.enumerate` gives them."""
+    threads = [getattr(task, "thread", None) for task in current.scheduler.tasks]
+    return [current.scheduler.main_thread, *(thread for thread in threads if thread and thread.is_alive())]
+
+
 def install(excepthook):
     """Makes `threading` take turns. `excepthook` is told of an error that ends a thread."""
     threading.Lock = threading._allocate_lock = Lock
     threading.RLock = threading._PyRLock
     threading._CRLock = None
-    threading.get_ident = _ident
+    threading.get_ident = threading.get_native_id = _ident
     threading._time = queue.time = time.monotonic
-    threading.Thread = Thread
+    threading.Thread, threading._MainThread = Thread, _MainThread
     threading.Timer.__bases__ = (Thread,)
     queue.SimpleQueue = queue._PySimpleQueue
     threading.main_thread = lambda: current.scheduler.main_thread
     threading.current_thread = threading.currentThread = _current_thread
+    threading.enumerate = _alive
+    threading.active_count = threading.activeCount = lambda: len(_alive())
     threading.excepthook = excepthook
     # Written in Python, it asks which thread runs.
     threading.local = importlib.import_module("_threading_local").local
@@ -364,5 +394,5 @@ def install(excepthook):
 
 
 def begin(scheduler):
-    Thread._names = itertools.count(1)
+    current.names, current.idents = itertools.count(1), itertools.count(2)
     current.scheduler = scheduler
