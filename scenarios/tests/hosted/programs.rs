@@ -3,7 +3,7 @@
 
 use super::{ALONE, CALM, host, json, python, searched, zoocheck};
 use serde_json::Value;
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// Runs a command in the folder of these programs.
 fn of_programs(hash_seed: &str, words: &str) -> Output {
@@ -106,4 +106,21 @@ fn a_program_that_exits_with_status_0_has_not_failed() {
     let output = of_programs("0", &words);
     let report = json(&output);
     assert_eq!((output.status.code(), &report["answer"]), (Some(0), &"held".into()), "{report:#}");
+}
+
+/// The machine's clocks and zone, the parent and entropy.
+#[test]
+fn what_a_program_asks_the_machine_is_the_same_on_each() {
+    if python().is_none() {
+        return;
+    }
+    let run = |zone| {
+        let words = "replay outside.py:asks_the_machine --promises lock=/lock --seed 1 --format json";
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zoocheck"));
+        command.args(words.split(' ')).current_dir(host().join("tests")).env("TZ", zone);
+        json(&command.output().expect("zoocheck starts"))["digest"].clone()
+    };
+    let one = run("America/New_York");
+    assert!(one.is_string(), "{one}");
+    assert_eq!(one, run("Asia/Kolkata"));
 }

@@ -33,11 +33,21 @@ class Machine:
 
 machine = Machine()
 
-_real = {name: getattr(time, name) for name in ("gmtime", "localtime", "strftime")}
+_real = {name: getattr(time, name) for name in ("asctime", "gmtime", "strftime")}
+# Not every system has each.
+_WALL = {getattr(time, "CLOCK_" + name, None) for name in ("REALTIME", "TAI")}
+_WORK = {getattr(time, "CLOCK_" + name, None) for name in ("PROCESS_CPUTIME_ID", "THREAD_CPUTIME_ID")}
 
 
 def _seconds_or_now(seconds):
     return now.wall / 1e9 if seconds is None else seconds
+
+
+def _clock_ns(which):
+    """What a clock of the operating system shows."""
+    if which in _WALL:
+        return now.wall
+    return 0 if which in _WORK else now.steady
 
 
 def _patch_time(sleep):
@@ -46,11 +56,17 @@ def _patch_time(sleep):
     time.monotonic = time.perf_counter = lambda: now.steady / 1e9
     time.monotonic_ns = time.perf_counter_ns = lambda: now.steady
     time.process_time = time.thread_time = lambda: 0.0
+    time.process_time_ns = time.thread_time_ns = lambda: 0
+    time.clock_gettime = lambda which: _clock_ns(which) / 1e9
+    time.clock_gettime_ns = _clock_ns
     time.sleep = sleep
     time.gmtime = lambda seconds=None: _real["gmtime"](_seconds_or_now(seconds))
-    # In the same zone everywhere.
+    # In the same zone everywhere, also for what asks the operating system: dates, and times made of numbers.
+    os.environ["TZ"] = "UTC"
     time.localtime = time.gmtime
     time.strftime = lambda form, at=None: _real["strftime"](form, time.gmtime() if at is None else at)
+    time.asctime = lambda at=None: _real["asctime"](time.gmtime() if at is None else at)
+    time.ctime = lambda seconds=None: time.asctime(time.gmtime(seconds))
 
 
 def _patch_datetime():
@@ -78,6 +94,7 @@ def _patch_chance():
         return generator.randbytes(size)
 
     os.urandom = urandom
+    os.getrandom = lambda size, flags=0: urandom(size)
     random._urandom = urandom
     seed = random.Random.seed
 
@@ -92,6 +109,7 @@ def _patch_chance():
 
 def _patch_machine():
     os.getpid = lambda: machine.pid
+    os.getppid = lambda: 1
     # By it, pools of threads have their size.
     os.cpu_count = lambda: 4
     socket.gethostname = lambda: machine.name
@@ -112,6 +130,7 @@ def begin(name, process, seed):
     generator.seed(seed)
     random.seed(generator.getrandbits(64))
     uuid._last_timestamp = None
+    time.tzset()
 
 
 def forbid(complain):

@@ -1,0 +1,22 @@
+"""Programs that look outside of themselves: at the machine, at addresses, and at what former lives have left.
+
+    zoocheck run outside.py:asks_the_machine --promises lock=/lock
+"""
+
+import datetime
+import os
+import time
+
+from programs import holds
+
+
+def asks_the_machine(client, probe):
+    """No two runs print the same if one answer comes from the machine."""
+    print([time.clock_gettime(clock) for clock in (time.CLOCK_REALTIME, time.CLOCK_MONOTONIC, time.CLOCK_THREAD_CPUTIME_ID)])
+    print(time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.process_time_ns(), time.thread_time_ns())
+    print(time.ctime(), time.asctime(), time.localtime(), time.strftime("%c %Z"), time.ctime(0), time.mktime(time.gmtime(0)))
+    print(datetime.datetime.now(), datetime.datetime.utcnow(), datetime.datetime.today(), datetime.datetime.fromtimestamp(0))
+    print(datetime.date.today(), datetime.date.fromtimestamp(0))
+    print(os.getrandom(4), os.urandom(4), os.getpid(), os.getppid())
+    for _ in probe.rounds():
+        holds(client, probe)
