@@ -124,3 +124,21 @@ fn what_a_program_asks_the_machine_is_the_same_on_each() {
     assert!(one.is_string(), "{one}");
     assert_eq!(one, run("Asia/Kolkata"));
 }
+
+#[test]
+fn addresses_that_a_program_prints_are_those_of_no_process() {
+    if python().is_none() {
+        return;
+    }
+    let words =
+        format!("replay outside.py:tells_of_objects --promises lock=/lock --seed 1 --lines all {ALONE}");
+    let [one, other] = [(); 2].map(|()| of_programs("0", &words).stdout);
+    assert_eq!(String::from_utf8_lossy(&one), String::from_utf8_lossy(&other));
+    assert!(String::from_utf8_lossy(&one).contains("kazoo.recipe.lock.Lock object at 0x…>"));
+    let report = searched(
+        &host().join("tests"),
+        "0",
+        &format!("outside.py:tells_of_objects --promises lock=/lock {CALM}"),
+    );
+    assert_eq!(report["verdict"], "holds", "{report:#}");
+}

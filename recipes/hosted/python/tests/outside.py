@@ -4,7 +4,10 @@
 """
 
 import datetime
+import logging
 import os
+import sys
+import threading
 import time
 
 from programs import holds
@@ -19,4 +22,14 @@ def asks_the_machine(client, probe):
     print(datetime.date.today(), datetime.date.fromtimestamp(0))
     print(os.getrandom(4), os.urandom(4), os.getpid(), os.getppid())
     for _ in probe.rounds():
+        holds(client, probe)
+
+
+def tells_of_objects(client, probe):
+    """By their addresses, unless they have words for what they are."""
+    logging.basicConfig(level=logging.INFO)
+    for _ in probe.rounds():
+        print(object(), holds, client.retry, threading.Lock(), (at for at in ()))
+        logging.info("%r asks, with %r", threading.current_thread(), client.Lock("/lock"))
+        sys.stderr.write("%r\n" % object())
         holds(client, probe)

@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import os
 import platform
+import re
 import struct
 import sys
 
@@ -20,6 +21,8 @@ from zoocheck_host.probe import Probe
 DONE, SESSION_LOST, FAILED = 0, 1, 2
 # Whoever meets with one of these has lost its session, and may begin anew with another one.
 SESSION_ENDS = (kazoo.exceptions.SessionExpiredError, kazoo.exceptions.ConnectionClosedError)
+# By which Python tells objects apart: they are others in each process.
+ADDRESSES = re.compile(r"\bat 0x[0-9A-Fa-f]+")
 
 
 class Program:
@@ -156,7 +159,7 @@ class Life:
         self.outputs.append(struct.pack(">BB", 4, thread) + words + struct.pack(">q", number))
 
     def prints(self, line):
-        self.outputs.append(b"\x08" + host.text(line))
+        self.outputs.append(b"\x08" + host.text(ADDRESSES.sub("at 0x…", line)))
 
     def raises(self, error):
         for line in host.told(error, self.owns):
