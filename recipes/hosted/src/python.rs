@@ -3,7 +3,7 @@
 use crate::worker::Start;
 
 /// The modules of the host. A worker is told them: nothing need be installed.
-const MODULES: [(&str, &str); 9] = [
+const MODULES: [(&str, &str); 10] = [
     ("clock", include_str!("../python/zoocheck_host/clock.py")),
     ("scheduler", include_str!("../python/zoocheck_host/scheduler.py")),
     ("logs", include_str!("../python/zoocheck_host/logs.py")),
@@ -11,6 +11,7 @@ const MODULES: [(&str, &str); 9] = [
     ("handler", include_str!("../python/zoocheck_host/handler.py")),
     ("words", include_str!("../python/zoocheck_host/words.py")),
     ("probe", include_str!("../python/zoocheck_host/probe.py")),
+    ("kept", include_str!("../python/zoocheck_host/kept.py")),
     ("program", include_str!("../python/zoocheck_host/program.py")),
     ("host", include_str!("../python/zoocheck_host/host.py")),
 ];

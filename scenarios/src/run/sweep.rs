@@ -219,7 +219,7 @@ fn difference(first: &Run, second: &Run, seed: u64, one: One<'_>) -> String {
         what.push_str(&format!("\nwith traces, two more runs first differed here:\n  {one}\n  {other}"));
     }
     what.push_str(
-        "\nsomething under test takes chance from outside: an address, a static, a thread, the network",
+        "\nsomething under test takes chance from outside: an address, a static, a file, a thread, the network",
     );
     what
 }

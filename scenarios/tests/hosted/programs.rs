@@ -142,3 +142,29 @@ fn addresses_that_a_program_prints_are_those_of_no_process() {
     );
     assert_eq!(report["verdict"], "holds", "{report:#}");
 }
+
+#[test]
+fn what_a_life_changes_of_its_environment_and_of_packages_is_undone() {
+    if python().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let packages = folder.path().join("site-packages");
+    std::fs::create_dir_all(packages.join("package")).expect("a folder");
+    for (name, text) in [
+        ("__init__", ""),
+        ("inner", "class Class:\n    def says(self):\n        return 'inner'\n"),
+        ("outer", "from package import inner\n\ninner.is_patched_by = __name__\n"),
+    ] {
+        std::fs::write(packages.join("package").join(name).with_extension("py"), text)
+            .expect("it is written");
+    }
+    // With one job, lives of many seeds are had by the same workers.
+    let words = "run leaves.py:worker --promises lock=/lock --seeds 12 --jobs 1 --format json";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zoocheck"));
+    command.args(words.split(' ')).args(ALONE.split(' '));
+    command.current_dir(host().join("tests")).env("PYTHONPATH", packages);
+    let output = command.output().expect("zoocheck starts");
+    let report = json(&output);
+    assert_eq!((output.status.code(), &report["answer"]), (Some(0), &"held".into()), "{report:#}");
+}

@@ -1,4 +1,4 @@
-"""Programs that look outside of themselves: at the machine, at addresses, and at what former lives have left.
+"""Programs that look outside of themselves: at the machine, and at addresses.
 
     zoocheck run outside.py:asks_the_machine --promises lock=/lock
 """

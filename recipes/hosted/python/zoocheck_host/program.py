@@ -16,6 +16,7 @@ from greenlet import GreenletExit
 
 from zoocheck_host import clock, host
 from zoocheck_host.handler import Connection, Handler
+from zoocheck_host.kept import Kept
 from zoocheck_host.probe import Probe
 
 DONE, SESSION_LOST, FAILED = 0, 1, 2
@@ -42,8 +43,12 @@ class Program:
         else:
             source = built_in.loader.get_source(built_in.name)
         self.code = compile(source, path, "exec")
+        # Those that stay; as long as it is loaded for the first time, all.
+        self.modules = None
+        self.kept = Kept(self.stays)
         self.loaded()
         self.modules = set(sys.modules)
+        self.forget()
 
     def who(self):
         return "%s %s with kazoo %s" % (
@@ -65,11 +70,17 @@ class Program:
         return function
 
     def forget(self):
-        """Modules beside the program may remember something."""
+        """A life is over, and nothing of it is left."""
         for name, module in list(sys.modules.items()):
-            path = getattr(module, "__file__", None) or ""
-            if self.owns(path) or (name not in self.modules and "site-packages" not in path):
+            if not self.stays(name, module):
                 sys.modules.pop(name, None)
+        self.kept.restore()
+
+    def stays(self, name, module):
+        """Whether a module is loaded once for all lives. Those beside the program may remember something."""
+        path = getattr(module, "__file__", None) or ""
+        is_known = self.modules is None or name in self.modules or "site-packages" in path
+        return is_known and not self.owns(path)
 
     def owns(self, path):
         """Whether a file is the program's or one beside it."""

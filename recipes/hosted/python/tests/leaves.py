@@ -1,0 +1,37 @@
+"""A program that changes what outlives it in a worker: each life fails if it finds what a former one has changed.
+
+There is a package `package` for it, of which `outer` patches `inner` when it is loaded.
+"""
+
+import importlib
+import os
+
+import kazoo.client
+from kazoo.client import KazooClient
+from package import inner
+
+from programs import holds
+
+
+def marks(*things):
+    """Changes each, which nobody has changed before."""
+    for thing in things:
+        assert not hasattr(thing, "mark"), "%r is left by a former life" % thing
+        thing.mark = True
+
+
+# As soon as it is loaded.
+marks(kazoo.client, KazooClient, inner, inner.Class)
+
+
+def worker(client, probe):
+    assert "MARK" not in os.environ and os.environ.get("PATH"), "the environment is left by a former life"
+    os.environ["MARK"] = os.environ.pop("PATH")
+    assert inner.Class().says() == "inner"
+    inner.Class.says = lambda self: "former"
+    # Once loaded, it stays, with what it does to others.
+    outer = importlib.import_module("package.outer")
+    assert importlib.import_module("package").outer is outer and inner.is_patched_by == "package.outer"
+    marks(outer)
+    for _ in probe.rounds():
+        holds(client, probe)
