@@ -164,6 +164,9 @@ pub fn assert_right(trial: impl Into<Trial>, seeds: u64) {
     assert!(report.answer == zk_reports::Answer::Held, "\n{report}");
 }
 
+/// A model counts in 64 bits which promises were put to the test, and has a few of its own.
+const PROMISES_MAX: usize = 56;
+
 /// What is wrong with a trial itself, so that a verdict would say nothing.
 fn flaw(trial: &Trial) -> Option<String> {
     let (bounds, setup) = (trial.about.bounds, &trial.setup);
@@ -176,6 +179,9 @@ fn flaw(trial: &Trial) -> Option<String> {
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
     if names.is_empty() {
         return Some("it promises nothing, so that nothing can be judged".into());
+    }
+    if names.len() > PROMISES_MAX {
+        return Some(format!("it promises {} things, and may promise {PROMISES_MAX} at most", names.len()));
     }
     if let Some(nth) = (1..names.len()).find(|nth| names[..*nth].contains(&names[*nth])) {
         return Some(format!("it promises {} twice", names[nth]));
@@ -256,6 +262,8 @@ mod tests {
         let promises = |most| sound().promises(move || first_promises(most));
         assert_eq!(wrong(promises(0)), "it promises nothing, so that nothing can be judged");
         assert_eq!(wrong(promises(3)), "it promises no-waiter-stuck twice");
+        let many = || (0..60).map(|_| Box::new(NoFailure) as Box<dyn AnyPromise>).collect();
+        assert!(wrong(sound().promises(many)).ends_with(" things, and may promise 56 at most"));
         assert_eq!(wrong(sound().keeps(&["fifo"])), "it keeps fifo, which is no promise of it");
         let standard = STANDARD.join(", ");
         assert_eq!(
