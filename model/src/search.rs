@@ -339,6 +339,9 @@ pub(crate) fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<
     (lines, scenes, script)
 }
 
+/// The case that a state was reached in which nothing moves any more, and what is left was judged.
+pub const AT_REST: &str = "nothing moved any more";
+
 /// How often interesting cases were reached, against checks that hold because nothing happens.
 #[derive(Debug, Default)]
 struct Sometimes {
@@ -389,7 +392,7 @@ impl Sometimes {
             ("an administrator changed something", self.admin),
             ("a read was served from an old state", self.stale),
             ("every process came to its end", self.finished),
-            ("nothing moved any more", self.quiet),
+            (AT_REST, self.quiet),
         ]
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::check::{Bounds, CheckReport, Judgement};
 use crate::ensemble::EnsembleReport;
-use crate::sweep::SweepReport;
+use crate::sweep::{SLEPT_ON, SweepReport};
 use crate::verdict::{Answer, Verdict};
 use crate::words::of;
 use std::fmt::Write as _;
@@ -31,6 +31,9 @@ pub(crate) fn sweep_answer(report: &SweepReport) -> String {
             "undecided: a past failure cannot be tried any more".into()
         }
         Answer::Undecided if !report.is_complete() => "undecided: not all seeds were run".into(),
+        Answer::Undecided if report.slept_on() == report.seeds.count => {
+            format!("undecided: nothing was judged at rest: {SLEPT_ON}")
+        }
         Answer::Undecided => "undecided: not covered".into(),
     }
 }

@@ -160,7 +160,9 @@ pub use report::Report;
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
 pub use schema::{SCHEMAS, SchemaMaker};
 pub use suite::Suite;
-pub use sweep::{HerdPoint, Missing, Reached, Regression, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered};
+pub use sweep::{
+    HerdPoint, Missing, Reached, Regression, SLEPT_ON, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,
+};
 pub use text::Paint;
 pub use verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, Verdict, needs};
 pub use words::{count, named_in, of, seconds, wrapped};

@@ -317,6 +317,11 @@ impl SweepReport {
         self.wall_seconds = None;
     }
 
+    /// In how many seeds nothing was judged at rest, as somebody slept on.
+    pub(crate) fn slept_on(&self) -> u64 {
+        self.sometimes.iter().find(|case| case.name == SLEPT_ON).map_or(0, |case| case.seeds)
+    }
+
     /// Recomputes what follows from the rest: the answer, the virtual seconds, the confidence.
     pub fn settle(&mut self) {
         self.virtual_seconds = self.virtual_ns as f64 / 1e9;
@@ -324,7 +329,8 @@ impl SweepReport {
         self.answer = Answer::of(&self.promises, &self.invariants);
         let covered = self.until_covered.as_ref().is_none_or(|until| until.covered);
         let replay_error = self.regressions.iter().any(|case| case.replay_error.is_some());
-        if self.answer == Answer::Held && !(self.is_complete() && covered && !replay_error) {
+        let all_slept = self.slept_on() == self.seeds.count && self.seeds.count > 0;
+        if self.answer == Answer::Held && (!self.is_complete() || !covered || replay_error || all_slept) {
             self.answer = Answer::Undecided;
         }
         if self.regressions.iter().any(|case| case.broken.is_some()) {
@@ -339,6 +345,9 @@ impl SweepReport {
         }
     }
 }
+
+/// The case that a run was over while somebody slept, so that nothing was judged at rest.
+pub const SLEPT_ON: &str = "somebody slept on when the run was over: it needs more heal-seconds";
 
 /// `2/4` as numbers.
 pub(crate) fn shard_of(shard: &str) -> Option<(u64, u64)> {

@@ -99,6 +99,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         Verdict::Holds if !untested.is_empty() => {
             (Judgement::Undecided, None, Some(format!("never put to the test: {}", untested.join(", "))))
         }
+        Verdict::Holds if never_at_rest(check) => (Judgement::Undecided, None, Some(NEVER_AT_REST.into())),
         Verdict::Holds => match unsound(about.name, config, &how(about, config)) {
             Some(why) => (Judgement::Undecided, None, Some(why)),
             None => (Judgement::Holds, None, None),
@@ -151,6 +152,14 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         invariants: invariants.into_iter().map(|result| invariant_report(result, config)).collect(),
         sometimes: reached(&check.sometimes),
     }
+}
+
+/// Why nothing holds where some code goes on for ever, such as a task that outlives its process's main one.
+const NEVER_AT_REST: &str =
+    "nothing was ever at rest, where promises are judged that something happens: some code goes on for ever";
+
+fn never_at_rest(check: &Check) -> bool {
+    check.sometimes.contains(&(zk_model::search::AT_REST, 0))
 }
 
 /// How often each case was reached.

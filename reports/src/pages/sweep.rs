@@ -6,7 +6,7 @@ use crate::merge::first_of_shard;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below, missed};
 use crate::report::Report;
 use crate::suite::{Suite, of_sweep};
-use crate::sweep::{Missing, Regression, SweepReport, shard_of};
+use crate::sweep::{Missing, Regression, SLEPT_ON, SweepReport, shard_of};
 use crate::text::{Paint, text};
 use crate::verdict::{CatalogueNote, Verdict};
 use crate::verdict::{Failure, PromiseResult};
@@ -174,6 +174,12 @@ fn shrink_command(replay: &str, promise: &str) -> Option<String> {
     rest.contains("--seed ").then_some(command)
 }
 
+/// In how many seeds nothing was judged at rest.
+fn slept_words(report: &SweepReport) -> Option<String> {
+    let seeds = report.slept_on();
+    (seeds > 0).then(|| format!("not judged at rest in {}: {SLEPT_ON}", of(seeds, "seed")))
+}
+
 fn closing(page: &mut Page, report: &SweepReport) {
     let wall_seconds = report.wall_seconds.filter(|wall_seconds| *wall_seconds > 0.0);
     let took = wall_seconds.map(|wall_seconds| {
@@ -193,6 +199,7 @@ fn closing(page: &mut Page, report: &SweepReport) {
         let mood = if covered { Mood::Plain } else { Mood::Odd };
         Line::new(mood, words).wrapped(2).into()
     }));
+    page.extend(slept_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
     page.extend(missing_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
     page.push(Block::Answer(report.answer, Line::new(report.answer, sweep_answer(report)).wrapped(2)));
     page.extend(known(report.catalogue_note()));

@@ -176,6 +176,7 @@ fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> Repl
         answer: match Answer::of(&promises, &invariants) {
             // It is no run to its end.
             Answer::Held if run.replay_error.is_some() => Answer::Undecided,
+            Answer::Held if run.sometimes.contains_key(zk_reports::SLEPT_ON) => Answer::Undecided,
             answer => answer,
         },
         digest: run.digest,

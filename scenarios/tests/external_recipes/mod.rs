@@ -14,6 +14,7 @@ mod pairs;
 mod queue;
 mod relief;
 mod renew;
+mod rest;
 mod sees;
 mod shared;
 mod small;
