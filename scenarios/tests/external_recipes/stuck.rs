@@ -64,6 +64,7 @@ fn stick(before: Before) {
     trial.about = about("stuck", "All but one wait for ever.", Bounds::clients(2));
     let catalogue = Catalogue::empty().with(trial);
     let config = catalogue.check_config("stuck").expect("it is there");
+    let config = CheckConfig { promise: Some("no-waiter-stuck".into()), ..config };
     for engine in [Engine::Own, Engine::Stateright] {
         let check = catalogue.check("stuck", &CheckConfig { engine, ..config.clone() }).expect("a check");
         let stuck = check.invariants.iter().find(|promise| promise.name == "no-waiter-stuck");
