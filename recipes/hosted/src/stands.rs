@@ -23,11 +23,11 @@ pub(crate) struct Stands {
     pub(crate) now_ns: u64,
     pub(crate) timer_ns: Option<u64>,
     /// By then, at the latest, all have woken that sleep for long.
-    pub(crate) sleeps_until_ns: u64,
+    sleeps_until_ns: u64,
     pub(crate) conns: BTreeMap<Socket, Conn>,
     /// What it has done and nobody has seen to.
     pub(crate) acts: VecDeque<Act>,
-    pub(crate) replies: u32,
+    replies: u32,
 }
 
 #[derive(Clone, Default)]
@@ -35,7 +35,7 @@ pub(crate) struct Conn {
     pub(crate) is_open: bool,
     /// Its session is told.
     pub(crate) is_greeted: bool,
-    pub(crate) wire: zk_wire::OfProgram,
+    wire: zk_wire::OfProgram,
 }
 
 /// What a program does.
