@@ -31,7 +31,7 @@ pub struct CheckConfig {
     /// a leader that does not know it was deposed, or by a server, even the only one, that has decided on the end but
     /// has not written it yet. Each such answer counts as an expiry. On by default.
     pub false_expiries: bool,
-    /// An administrator may also delete or set the znodes of the trial's setup, not only those below them.
+    /// An administrator may also delete or set the znodes of the trial's setup, not only what came of the trial.
     pub admin_parents: bool,
     /// Number every transaction, as ZooKeeper does, and not only those whose number can matter. A search does so in any
     /// case if its code reads the number of a zxid.

@@ -160,7 +160,7 @@ impl RecipeModel {
 
     /// What the promises say of a state in which nothing moves.
     pub fn rest(&self, state: &State) -> Findings {
-        let findings = state.monitors.rest(&state.rest(&self.scope.trial.setup));
+        let findings = state.monitors.rest(&state.rest(&self.scope.trial));
         self.actors.note(&findings);
         findings
     }

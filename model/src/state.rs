@@ -22,11 +22,11 @@ use crate::service::Service;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zk_api::{SessionId, Text};
+use zk_api::SessionId;
 use zk_harness::event::ActorId;
 use zk_harness::outside::Outside;
 use zk_harness::promise::Rest;
-use zk_harness::trial::Bounds;
+use zk_harness::trial::{Bounds, Trial};
 
 /// A state: its parts are shared with other states, and each knows its digest.
 #[derive(Clone)]
@@ -100,15 +100,11 @@ impl State {
     }
 
     /// What is left when nothing moves any more.
-    pub fn rest(&self, setup: &[Text]) -> Rest {
+    pub fn rest(&self, trial: &Trial) -> Rest {
         let live: Vec<&Arc<Client>> = self.clients.iter().filter(|client| client.lives).collect();
         let waiting = |client: &&&Arc<Client>| !client.node.is_done && client.node.end.is_none();
         let tree = self.service.tree();
-        // What the trial began with is not left of anything, even where it lies below another such znode.
-        let below = |path: &str| {
-            setup.iter().any(|own| path.strip_prefix(&**own).is_some_and(|rest| rest.starts_with('/')))
-        };
-        let own = tree.nodes().filter(|(path, _)| below(path) && !setup.contains(path));
+        let own = tree.nodes().filter(|(path, _)| trial.owns(path));
         let session = |client: &&Arc<Client>| (client.session, client.actor());
         Rest {
             unfinished: live.iter().filter(waiting).map(|client| client.actor()).collect::<Vec<ActorId>>(),

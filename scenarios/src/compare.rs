@@ -236,7 +236,7 @@ fn left(run: &Run, trial: &Trial) -> u64 {
             _ => {}
         }
     }
-    there.iter().filter(|path| !trial.setup.contains(path)).count() as u64
+    there.iter().filter(|path| trial.owns(path)).count() as u64
 }
 
 #[cfg(test)]

@@ -56,16 +56,10 @@ impl Scope {
         }
     }
 
-    /// What an administrator may change: all below what the trial has set up, or that, too.
+    /// What an administrator may change: all that is the trial's, or its setup, too.
     pub fn administered<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a Text> {
-        let setup = &self.trial.setup;
-        let is_below = move |path: &Text| {
-            setup.iter().any(|own| path.strip_prefix(&**own).is_some_and(|rest| rest.starts_with('/')))
-        };
-        let may = move |path: &&Text| match setup.contains(path) {
-            true => self.parents,
-            false => is_below(path),
-        };
+        let trial = &self.trial;
+        let may = move |path: &&Text| trial.owns(path) || (self.parents && trial.setup.contains(path));
         state.service.tree().nodes().map(|(path, _)| path).filter(may)
     }
 

@@ -43,8 +43,8 @@ pub type Promises = Arc<dyn Fn() -> Vec<Box<dyn AnyPromise>> + Send + Sync>;
 pub struct Trial {
     /// What is on trial.
     pub about: About,
-    /// Persistent znodes that exist before any actor starts, parents first. Everything below them belongs to
-    /// the trial.
+    /// Persistent znodes that exist before any actor starts, parents first. Whatever else comes to be is the
+    /// [trial's](Trial::owns); on a live ensemble, only what is below them.
     pub setup: Vec<Text>,
     /// The recipe's promises, in the order of the reports. Besides these, only the [standard
     /// promises](crate::promises::STANDARD) are judged, and a standard promise that nothing puts to the test leaves no
@@ -404,6 +404,12 @@ impl Trial {
     /// All promises that it is held to: its own, and the other standard ones unless it opts out of them.
     pub fn held_to(&self) -> Vec<Box<dyn AnyPromise>> {
         promises::with_standard(self.owed(), &self.opts_out)
+    }
+
+    /// Whether a znode is what became of the trial: none of its setup, and none that is in every ensemble.
+    pub fn owns(&self, path: &str) -> bool {
+        let is_everywhere = path == "/" || path.split('/').nth(1) == Some("zookeeper");
+        !is_everywhere && !self.setup.iter().any(|own| **own == *path)
     }
 
     /// The code of one process, ready to be polled.

@@ -138,7 +138,7 @@ impl Graph {
     }
 
     fn rest(&self, state: &State) -> String {
-        let rest = state.rest(&self.trial.trial.setup);
+        let rest = state.rest(&self.trial.trial);
         let waiting: Vec<String> = rest.unfinished.iter().map(ToString::to_string).collect();
         let mut nodes: Vec<String> = rest.nodes.iter().map(|(path, _)| reduced(path)).collect();
         nodes.sort();

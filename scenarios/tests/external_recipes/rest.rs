@@ -1,16 +1,17 @@
-//! Recipes of which some code never comes to rest: what is judged at rest was not judged, and nothing may hold for that.
+//! What is judged at rest: of recipes of which some code never comes to it nothing may hold, and of the others all that is
+//! left counts.
 
 use crate::external_recipes::judge::{about, path};
 use std::time::Duration;
-use zoocheck::api::{Data, Error, ErrorCode, ZooKeeper};
+use zoocheck::api::{CreateMode, Data, Error, ErrorCode, ZooKeeper};
 use zoocheck::reports::Judgement;
 use zoocheck::trials::common::{AnyProbe, AnyZooKeeper};
 use zoocheck::trials::event::Observation;
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promises::CountsEachOnce;
+use zoocheck::trials::promises::{CountsEachOnce, NothingLeftBehind};
 use zoocheck::trials::trial::{Bounds, Role, Trial};
-use zoocheck::trials::words::{ADDS, HAS_ADDED};
-use zoocheck::{Answer, Catalogue, Scenario};
+use zoocheck::trials::words::{ADDS, HAS_ADDED, Word};
+use zoocheck::{Answer, Catalogue, Scenario, Verdict};
 
 const COUNTER: &str = "/rest/counter";
 
@@ -80,4 +81,33 @@ fn where_nothing_is_at_rest_nothing_holds() {
         let slept = sweep.to_string().contains("nothing was judged at rest: somebody slept on");
         assert_eq!(slept, after == After::Sleeps, "{sweep}");
     }
+}
+
+/// Makes its own directory, joins it, and leaves its znode there.
+async fn joins(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Result<(), Error> {
+    const GROUP: &str = "/joined";
+    match zk.create(&path(GROUP), Data::NULL, CreateMode::Persistent).await {
+        Err(error) if error.code == ErrorCode::NodeExists => {}
+        made => drop(made?),
+    }
+    probe.observe(Observation::note(Word::own("joins"), GROUP, 0));
+    let name = format!("{GROUP}/p{}", role.me.process);
+    zk.create(&path(&name), Data::NULL, CreateMode::Ephemeral).await?;
+    Ok(())
+}
+
+/// Only znodes below a trial's setup were looked at, and what is left elsewhere held.
+#[test]
+fn what_is_left_counts_also_where_nothing_was_set_up() {
+    let mut trial = Trial::new("joins", joins).promises(|| vec![Box::new(NothingLeftBehind::of("/joined"))]);
+    trial.about = about("joins", "Nobody leaves.", Bounds::clients(2));
+    let catalogue = Catalogue::empty().with(trial);
+    let check = catalogue.check("joins", &catalogue.check_config("joins").expect("it is there"));
+    let check = check.expect("a check");
+    assert_eq!(check.promise.as_deref(), Some("nothing-left-behind"), "{check}");
+    let scenario = catalogue.scenario("joins").expect("it is there");
+    let scenario = Scenario { rounds: 1, servers: 1, observers: 0, ..scenario };
+    let sweep = catalogue.sweep(&scenario.without_faults(), 0..5).expect("a sweep");
+    let left = sweep.promise("nothing-left-behind").expect("it is promised");
+    assert_eq!(left.verdict, Verdict::Broken, "{sweep}");
 }

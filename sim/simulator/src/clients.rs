@@ -477,7 +477,7 @@ impl Clients {
         }
     }
 
-    /// An administrator meddles with an ephemeral znode of an actor, the newest that it has below the trial's setup.
+    /// An administrator meddles with an ephemeral znode of an actor, the newest that it has.
     fn meddle(&mut self, stage: &mut Stage<'_>, servers: &mut Servers, actor: ActorId, meddling: Meddling) {
         let owner = self.lives.processes[actor.process].client.as_ref().map(|c| c.session());
         // Who has no session yet owns nothing; what is nobody's is not an ephemeral znode.

@@ -100,7 +100,7 @@ pub enum Fault {
     DiskFull { server: u8, for_ms: u64, down_ms: u64 },
     /// Somebody asks a server for the client's session with a password that is not its own.
     Stranger { client: u16, server: u8 },
-    /// An administrator deletes the newest ephemeral znode that the client has below the trial's setup, if any.
+    /// An administrator deletes the newest ephemeral znode that the client has, if any.
     AdminDelete {
         client: u16,
         #[serde(default)]

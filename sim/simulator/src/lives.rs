@@ -373,19 +373,10 @@ impl Lives {
         }
     }
 
-    /// The trial's own paths, as the rest needs them.
-    pub fn is_below_setup(&self, path: &str) -> bool {
-        let below = |own: &Text| {
-            path.strip_prefix(&**own).is_some_and(|rest| rest.starts_with('/'))
-                || (&**own == "/" && path != "/")
-        };
-        self.trial.setup.iter().any(below) && !self.trial.setup.iter().any(|own| **own == *path)
-    }
-
-    /// The newest ephemeral znode of a session below the trial's setup.
+    /// The newest ephemeral znode of a session that is the trial's.
     pub fn newest_ephemeral(&self, stage: &Stage<'_>, owner: SessionId) -> Option<ZPath> {
         let mut own: Vec<&Text> = stage.knowledge.ephemerals(owner).collect();
-        own.retain(|path| self.is_below_setup(path));
+        own.retain(|path| self.trial.owns(path));
         // By number: the names begin with guids.
         let newest = own.into_iter().max_by_key(|path| (sequence_of(path), (*path).clone()))?;
         ZPath::parse(newest).ok()
