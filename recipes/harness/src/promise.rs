@@ -36,6 +36,7 @@
 //! ```
 
 use crate::event::{ActorId, Event};
+use crate::promises::findings::anew;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use zk_api::{SessionId, Text};
@@ -70,8 +71,8 @@ pub struct Terms {
     /// [`Tested`](Finding::Tested). The sentence is shown to users who get no answer because nothing has tested the
     /// promise.
     pub tested_when: &'static str,
-    /// The assumptions under which it is owed. A violation caused by an assumption that does not hold names that
-    /// assumption.
+    /// The assumptions under which it is owed. A violation caused by one that does not hold names it; by any other, a
+    /// violation is not excused.
     pub assumes: &'static [Assumption],
     /// Whether it can be judged from outside a running ensemble, where only this is reported: sessions opened,
     /// connections lost and made, expiries learnt, writes at the resource, actors finished. Neither the end of a
@@ -191,7 +192,7 @@ pub struct Rest {
     /// Actors that live, have a live session, and whose code has not ended. The sessions of crashed actors have expired
     /// by then; otherwise nobody could be blamed for waiting behind them.
     pub unfinished: Vec<ActorId>,
-    /// The znodes below the trial's setup, without the setup itself, and their owners: `NONE` if not ephemeral.
+    /// The znodes that are the [trial's](crate::trial::Trial::owns), and their owners: `NONE` if not ephemeral.
     pub nodes: Vec<(Text, SessionId)>,
     /// The live sessions and their actors.
     pub sessions: Vec<(SessionId, ActorId)>,
@@ -220,16 +221,29 @@ impl<P: Promise> AnyPromise for P {
         Promise::terms(self)
     }
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        Promise::see(self, event, found);
+        let new = anew(found, |found| Promise::see(self, event, found));
+        excuse_by_terms(self, new);
     }
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        Promise::at_rest(self, rest, found);
+        let new = anew(found, |found| Promise::at_rest(self, rest, found));
+        excuse_by_terms(self, new);
     }
     fn boxed(&self) -> Box<dyn AnyPromise> {
         Box::new(self.clone())
     }
     fn hash_into(&self, mut hasher: &mut dyn Hasher) {
         self.hash(&mut hasher);
+    }
+}
+
+/// An assumption that a promise does not name excuses nothing of it. One that is only measured needs no excuse.
+fn excuse_by_terms(promise: &impl Promise, found: &mut [Finding]) {
+    for finding in found {
+        if let Finding::Broken(Violation { violated_assumption, .. }) = finding {
+            let assumes = promise.terms().assumes;
+            *violated_assumption = violated_assumption
+                .filter(|it| assumes.contains(it) || assumes.contains(&Assumption::Promised));
+        }
     }
 }
 
@@ -242,5 +256,41 @@ impl Clone for Box<dyn AnyPromise> {
 impl Hash for dyn AnyPromise {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.hash_into(hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::promises::Measured;
+    use crate::promises::testing::finished;
+
+    /// Breaks at each event, and says that no administrator may have been at it.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    struct Excuses(&'static [Assumption]);
+
+    impl Promise for Excuses {
+        fn terms(&self) -> Terms {
+            Terms::of("excuses").about("Nothing happens.").assumes(self.0)
+        }
+
+        fn see(&mut self, _: &Event, found: &mut Vec<Finding>) {
+            found.push(Finding::Broken(Violation::new("it".into(), Some(Assumption::NoAdministrator))));
+        }
+    }
+
+    /// A promise of one's own could break by an assumption that it had never named, and held.
+    #[test]
+    fn an_assumption_that_is_not_named_is_no_excuse() {
+        let excused = |mut promise: Box<dyn AnyPromise>| {
+            let mut found = Vec::new();
+            promise.see(&finished(0), &mut found);
+            let [Finding::Broken(violation)] = &*found else { panic!("{found:?}") };
+            violation.violated_assumption.is_some()
+        };
+        assert!(excused(Box::new(Excuses(&[Assumption::NoAdministrator]))));
+        assert!(!excused(Box::new(Excuses(&[Assumption::NoActionAfterSessionEnd]))));
+        assert!(!excused(Box::new(Excuses(&[]))));
+        assert!(excused(Box::new(Measured(Excuses(&[])))));
     }
 }

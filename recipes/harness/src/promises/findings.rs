@@ -21,7 +21,7 @@ pub(super) fn broken_for(what: String, actors: &[ActorId]) -> Finding {
 }
 
 /// What is found by this, and was not before.
-pub(super) fn anew(found: &mut Vec<Finding>, looks: impl FnOnce(&mut Vec<Finding>)) -> &mut [Finding] {
+pub(crate) fn anew(found: &mut Vec<Finding>, looks: impl FnOnce(&mut Vec<Finding>)) -> &mut [Finding] {
     let before = found.len();
     looks(found);
     &mut found[before..]

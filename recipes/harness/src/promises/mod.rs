@@ -59,7 +59,7 @@ mod double_barrier;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
-mod findings;
+pub(crate) mod findings;
 mod irrevocability;
 mod leavers_unlisted;
 mod live_members_listed;
@@ -161,7 +161,7 @@ mod tests {
 }
 
 #[cfg(test)]
-mod testing {
+pub(crate) mod testing {
     //! Events in short: actor `n` has the session `n + 1`.
 
     use crate::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
