@@ -6,6 +6,8 @@
 import datetime
 import logging
 import os
+import platform
+import resource
 import sys
 import threading
 import time
@@ -21,6 +23,7 @@ def asks_the_machine(client, probe):
     print(datetime.datetime.now(), datetime.datetime.utcnow(), datetime.datetime.today(), datetime.datetime.fromtimestamp(0))
     print(datetime.date.today(), datetime.date.fromtimestamp(0))
     print(os.getrandom(4), os.urandom(4), os.getpid(), os.getppid())
+    print(os.uname(), platform.node(), os.times(), os.getloadavg(), resource.getrusage(resource.RUSAGE_SELF))
     for _ in probe.rounds():
         holds(client, probe)
 

@@ -8,6 +8,7 @@ import _thread
 import datetime
 import os
 import random
+import resource
 import socket
 import sys
 import time
@@ -112,6 +113,11 @@ def _patch_machine():
     os.getppid = lambda: 1
     # By it, pools of threads have their size.
     os.cpu_count = lambda: 4
+    os.sched_getaffinity = lambda pid: set(range(4))
+    os.getloadavg = lambda: (0.0, 0.0, 0.0)
+    os.uname = lambda: os.uname_result(("Linux", machine.name, "6.0", "1", "x86_64"))
+    os.times = lambda: os.times_result((0.0, 0.0, 0.0, 0.0, now.steady / 1e9))
+    resource.getrusage = lambda who: resource.struct_rusage([0.0, 0.0] + 14 * [0])
     socket.gethostname = lambda: machine.name
     socket.getfqdn = lambda name="": name or machine.name
 
