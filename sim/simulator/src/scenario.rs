@@ -55,8 +55,8 @@ pub struct Scenario {
     pub session_timeout_ms: u32,
     /// The one-way latency of a message, least and most.
     pub latency_ms: [f64; 2],
-    /// How long `Probe::work` takes, least and most. It should be on the scale of the session timeout, or little is
-    /// seen.
+    /// How long `Probe::work` takes, least and most; once everything has healed, a quarter of that span at most. It
+    /// should be on the scale of the session timeout, or little is seen.
     pub work_ms: [u32; 2],
     /// How long faults go on before everything heals.
     pub fault_seconds: u32,
