@@ -101,7 +101,11 @@ impl SessionTracker {
                 self.stands_no_more(*actor);
                 return Some(*actor);
             }
-            GroundTruth::Finished { actor, .. } => self.stands_no_more(*actor),
+            // Its other threads go on.
+            GroundTruth::Finished { actor, .. } => {
+                self.standing.remove(actor);
+                self.stood_before.remove(actor);
+            }
             GroundTruth::NodeCreated { path, by, .. } if within(self.lock, path) => {
                 if let Some(actor) = self.live.get(by).copied() {
                     self.forgets_deletions(actor, |node| parent(node) == parent(path));

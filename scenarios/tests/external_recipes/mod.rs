@@ -20,5 +20,6 @@ mod shared;
 mod small;
 mod starts;
 mod stuck;
+mod threads;
 mod timers;
 mod zxids;

@@ -68,6 +68,11 @@ impl Waiting {
         self.waiting.retain(|other| other.main() != actor);
     }
 
+    /// Whether a thread of that process, or what it has left running, waits.
+    pub fn has_of(&self, process: ActorId) -> bool {
+        self.waiting.iter().any(|other| other.main() == process)
+    }
+
     /// A change wakes so many.
     pub fn fired(&mut self, woken: usize) {
         if woken == 0 || self.waiting.is_empty() {

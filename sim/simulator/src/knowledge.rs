@@ -264,6 +264,11 @@ impl Knowledge {
         self.holding.iter().any(|(holder, _)| holder.main() == actor.main())
     }
 
+    /// Whether one of its threads but the main one does.
+    pub fn has_holding_thread(&self, actor: ActorId) -> bool {
+        self.holding.iter().any(|(holder, _)| holder.main() == actor && holder.thread > 0)
+    }
+
     /// A change of a znode, and for a creation or deletion that of its parent's children.
     fn fired(&mut self, path: &Text, kind: EventType, change: &mut Change<'_>) {
         let mut fire = |path: Text, kind| {

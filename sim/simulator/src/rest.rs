@@ -28,7 +28,7 @@ impl Ending<'_, '_> {
     /// Whether all actors are done, what they sent has arrived, and the sessions of the dead have ended.
     /// Ends the faults as soon as all actors are done: nobody is left to suffer from them.
     pub fn is_at_rest(&mut self) -> bool {
-        if !self.lives.processes.0.iter().all(|p| p.is_done()) {
+        if !self.lives.processes.0.iter().all(|p| p.is_done()) || self.threads_go_on() {
             self.stage.deadline.goes_on();
             return false;
         }
@@ -40,6 +40,15 @@ impl Ending<'_, '_> {
         let timeout = self.stage.granted_timeout_ns();
         // What was sent last is done by now, and a dead session had time to expire by ticks.
         self.stage.now >= since + timeout && (self.only_the_living() || self.stage.now >= since + 6 * timeout)
+    }
+
+    /// Whether a process whose main thread has ended has others that wait for something, have it, or will wake from a long
+    /// sleep while the run may last.
+    fn threads_go_on(&self) -> bool {
+        let mut ended = self.lives.processes.0.iter().filter(|p| p.client.is_some());
+        let is_at_it =
+            |actor| self.stage.waiting.has_of(actor) || self.stage.knowledge.has_holding_thread(actor);
+        ended.any(|p| is_at_it(p.actor)) || self.wakes_ns().is_some()
     }
 
     /// Whether all actors are done while faults go on.
@@ -90,21 +99,24 @@ impl Ending<'_, '_> {
         next_at.is_some_and(|at| at > self.stage.deadline.at_ns())
     }
 
-    /// Who still sleeps, and has for a good part of the time after healing, is no waiter that is stuck: the run goes on until
-    /// it wakes, for ten times as long as it may at most.
-    fn wait_for_sleepers(&mut self) {
+    /// When the last one wakes that sleeps long: until then the run goes on, for ten times as long as it may at most.
+    fn wakes_ns(&self) -> Option<u64> {
         let last_ns = self.stage.scenario.faults_ns() + 10 * self.stage.scenario.heal_ns();
-        let wakes_ns = self.stage.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
-        if let Some(wakes_ns) = wakes_ns.map(|(_, at_ns, _)| at_ns).max().filter(|at_ns| *at_ns <= last_ns) {
+        let all = self.stage.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
+        all.map(|(_, at_ns, _)| at_ns).filter(|at_ns| *at_ns <= last_ns).max()
+    }
+
+    /// Who still sleeps, and has for a good part of the time after healing, is no waiter that is stuck.
+    fn wait_for_sleepers(&mut self) {
+        if let Some(wakes_ns) = self.wakes_ns() {
             self.stage.deadline.wait_for(wakes_ns);
         }
     }
 
     fn sleeps_long(&self, event: &SimEvent) -> bool {
         let SimEvent::Wake { actor, after_ns, sleeps: true, completer } = event else { return false };
-        let process = &self.lives.processes[actor.process];
-        let lives = process.is(*actor) && process.finished.is_none();
-        lives && !completer.is_abandoned() && *after_ns >= self.stage.scenario.heal_ns() / 4
+        let lives = self.lives.processes[actor.process].is(*actor) && !completer.is_abandoned();
+        lives && *after_ns >= self.stage.scenario.heal_ns() / 4
     }
 
     /// Judges what is left.
@@ -130,7 +142,7 @@ impl Ending<'_, '_> {
             self.servers.ensemble.leader().and_then(|leader| self.servers.ensemble.cluster.server(leader));
         if let Some(server) = leads {
             for (path, node) in server.tree().nodes() {
-                if self.lives.is_below_setup(path) {
+                if self.lives.trial.owns(path) {
                     let owner = match node.kind {
                         NodeKind::Ephemeral(owner) => owner,
                         NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => SessionId::NONE,

@@ -19,7 +19,7 @@ use crate::trace_event::{Place, What};
 use crate::visible::Visible;
 use crate::watch::watch;
 use crate::zab_checks::ZabChecks;
-use zk_harness::event::{ActorId, Event, GroundTruth, Observation};
+use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation};
 use zk_harness::pulse::Pulse;
 use zk_invariants::{Invariant, Invariants};
 use zk_proto::txn::{Txn, TxnBody};
@@ -96,6 +96,8 @@ impl Stage<'_> {
             self.note(Place::Simulation, &What::Is(&truth));
             match &truth {
                 GroundTruth::Fired { woken, .. } => self.waiting.fired(woken.len()),
+                // Its other threads go on.
+                GroundTruth::Finished { actor, end: End::Done | End::Failed } => self.waiting.gone(*actor),
                 GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor } => {
                     self.waiting.ended(*actor)
                 }

@@ -6,7 +6,8 @@ use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;
 use zk_api::{SessionId, Text};
 
-/// When faults are over and nothing moves any more, every actor with a live session has come to its end.
+/// When faults are over and nothing moves any more, every actor with a live session has come to its end. What its other
+/// threads wait for then, only they can tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoWaiterStuck {
     /// Who has asked for a lock and was not granted it yet, or has begun something and not ended it.
@@ -72,6 +73,15 @@ impl NoWaiterStuck {
         is_done && self.waiting.iter().any(|(_, waits_for)| waits_for == subject)
     }
 
+    /// Those are gone; puts nothing to the test.
+    fn forgets(&mut self, is_gone: impl Fn(ActorId) -> bool) -> bool {
+        self.waiting.retain(|(other, _)| !is_gone(*other));
+        if let Some(staying) = &mut self.staying {
+            staying.retain(|(other, _)| !is_gone(*other));
+        }
+        false
+    }
+
     /// Whether an administrator deletes an actor's znode: others may wait for it for ever.
     fn is_robbed(&self, event: &Event) -> bool {
         match event {
@@ -124,7 +134,7 @@ impl Deaths {
 impl Promise for NoWaiterStuck {
     fn terms(&self) -> Terms {
         Terms::of("no-waiter-stuck")
-            .about("At rest, no actor whose session lives still waits.")
+            .about("At rest, no actor whose session lives still waits, nor does a thread of it by what it has told.")
             .tested_when("Somebody is done with what another still waits for (it releases a lock that another asks for, or ends what another has begun about the same thing), or a change wakes somebody that watches for it.")
             // It looks at what is left at rest, and hears of who asks and who is done.
             .judged_from_outside()
@@ -147,13 +157,9 @@ impl Promise for NoWaiterStuck {
                 }
                 false
             }
-            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
-                self.waiting.retain(|(other, _)| other.main() != *actor);
-                if let Some(staying) = &mut self.staying {
-                    staying.retain(|(other, _)| other.main() != *actor);
-                }
-                false
-            }
+            // Its other threads go on.
+            Event::Is(GroundTruth::Finished { actor, .. }) => self.forgets(|other| other == *actor),
+            Event::Is(GroundTruth::Crashed { actor }) => self.forgets(|other| other.main() == *actor),
             Event::Is(_) => false,
         };
         found.extend(is_tested.then_some(Finding::Tested));
@@ -171,6 +177,15 @@ impl Promise for NoWaiterStuck {
             // It may be for another who waits.
             found.push(broken_for(format!("{actor} waits for ever"), &rest.unfinished));
         }
+        let waits_alone = |actor: &ActorId| {
+            let main = actor.main();
+            !rest.unfinished.contains(&main) && rest.sessions.iter().any(|(_, lives)| *lives == main)
+        };
+        for (actor, subject) in self.waiting.iter().filter(|(actor, _)| waits_alone(actor)) {
+            let what =
+                format!("{actor} waits for {subject} for ever, though its process's main thread has ended");
+            found.push(broken_for(what, &[*actor]));
+        }
     }
 }
 
@@ -185,6 +200,30 @@ mod tests {
         let rest = Rest { unfinished: vec![actor(1)], ..Rest::default() };
         NoWaiterStuck.at_rest(&rest, &mut found);
         assert_eq!(broken_by(&found), [("p1 waits for ever", None)]);
+    }
+
+    /// With the main thread's end all others were forgotten, and a lost wake-up in one of them held.
+    #[test]
+    fn a_thread_that_waits_on_when_the_main_one_has_ended_breaks_it() {
+        let asks = Event::Observed {
+            actor: actor(0).of_thread(1),
+            what: Observation::Attempts { lock: LOCK.into() },
+        };
+        let rest = |session| Rest { sessions: vec![session], ..Rest::default() };
+        let stuck = |events, rest: &Rest| broken_by(&resting(NoWaiterStuck, events, rest)).len();
+        let lives = rest((session(0), actor(0)));
+        assert_eq!(stuck(vec![asks.clone(), finished(0)], &lives), 1);
+        assert_eq!(stuck(vec![finished(0), asks.clone()], &lives), 1);
+        assert_eq!(stuck(vec![attempts(0), finished(0)], &lives), 0, "the main one has told by its end");
+        assert_eq!(
+            stuck(vec![asks.clone(), finished(0)], &rest((session(1), actor(1)))),
+            0,
+            "its session is over"
+        );
+        let crashed = Event::Is(GroundTruth::Crashed { actor: actor(0) });
+        assert_eq!(stuck(vec![asks.clone(), crashed], &lives), 0);
+        let whole = Rest { unfinished: vec![actor(0)], ..lives };
+        assert_eq!(stuck(vec![asks], &whole), 1, "once, of the process");
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Promise for TrySucceedsUncontended {
                 self.alone.remove(actor);
                 self.spoils(Some(*actor), true);
                 if let Event::Is(GroundTruth::Finished { .. }) = event {
-                    self.trying.retain(|other| other.main() != *actor);
+                    self.trying.remove(actor);
                 }
             }
             Event::Observed { actor, what } if !self.tracker.is_dead(*actor) => match what {

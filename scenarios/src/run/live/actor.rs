@@ -55,13 +55,25 @@ pub(super) struct LiveProbe {
     pub(super) tasks: Tasks,
 }
 
-/// The other tasks of a life, which end with it.
+/// The other tasks of a life, which end with its session at the latest.
 #[derive(Clone, Default)]
 pub(super) struct Tasks(Arc<Mutex<Vec<JoinHandle<()>>>>);
 
 impl Tasks {
     fn add(&self, task: JoinHandle<()>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+    }
+
+    /// Waits for the end of all.
+    pub(super) async fn go_on(&self) {
+        while let Some(task) = self.next() {
+            // One that panicked has ended.
+            let _ = task.await;
+        }
+    }
+
+    fn next(&self) -> Option<JoinHandle<()>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
     pub(super) fn end(&self) {

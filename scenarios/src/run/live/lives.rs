@@ -37,11 +37,13 @@ pub(super) async fn process(context: Arc<LiveContext>, trial: Arc<Trial>, run: L
                 End::Failed
             }
         };
-        tasks.end();
         context.tell(&Event::Is(GroundTruth::Finished { actor: me, end }));
         match end {
-            End::Done | End::Failed => return,
-            End::SessionLost => tokio::time::sleep(share(Duration::from_millis(200))).await,
+            End::Done | End::Failed => return tasks.go_on().await,
+            End::SessionLost => {
+                tasks.end();
+                tokio::time::sleep(share(Duration::from_millis(200))).await;
+            }
         }
     }
 }
