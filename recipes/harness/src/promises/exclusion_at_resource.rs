@@ -337,6 +337,22 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_asks_on_when_the_main_one_has_ended_is_the_earlier_holder_as_well() {
+        let write = Event::Is(GroundTruth::Wrote {
+            resource: Unfenced,
+            actor: actor(0).of_thread(1),
+            token: None,
+            accepted: true,
+        });
+        let asks = vec![opened(0), opened(1), opened(2), by_thread(1, attempts(0)), finished(0)];
+        let dies = vec![granted(2), wrote(Unfenced, 2, true), leaves(2), closed(0), granted(1)];
+        let writes = vec![wrote(Unfenced, 1, true), by_thread(1, granted(0)), write, wrote(Unfenced, 1, true)];
+        let found = findings(ExclusionAtResource::unfenced(LOCK), [asks, dies, writes].concat());
+        let what = UNFENCED.replace("p0", "p0/1");
+        assert_eq!(broken_by(&found), [(&*what, Some(Assumption::NoActionAfterSessionEnd))]);
+    }
+
+    #[test]
     fn who_learns_of_its_grant_after_its_end_may_be_the_last_holder_all_the_same() {
         let before = vec![opened(0), opened(1), granted(1), wrote(Fenced, 1, true), leaves(1)];
         let dies = vec![attempts(0), closed(0), granted(0), wrote(Fenced, 0, true)];
