@@ -108,6 +108,30 @@ fn a_program_that_exits_with_status_0_has_not_failed() {
     assert_eq!((output.status.code(), &report["answer"]), (Some(0), &"held".into()), "{report:#}");
 }
 
+/// What the threads were at was of no account once the function had returned: a search dropped them.
+#[test]
+fn a_program_ends_with_its_last_thread_that_is_no_daemon() {
+    if python().is_none() {
+        return;
+    }
+    let run = |function: &str, more: &str| {
+        let words = format!("run programs.py:{function} --promises {more} --seeds 12 --format json {ALONE}");
+        json(&of_programs("0", &words))
+    };
+    let check = |function: &str, more: &str| {
+        let words = format!("programs.py:{function} --promises {more} {CALM}");
+        searched(&host().join("tests"), "0", &words)
+    };
+    let report = run("leaves_work_to_its_threads", "lock=/lock");
+    assert_eq!(report["answer"], "held", "{report:#}");
+    let report = check("leaves_work_to_its_threads", "lock=/lock");
+    assert_eq!(report["verdict"], "holds", "{report:#}");
+    let report = run("leaves_a_thread_stuck", "no-waiter-stuck");
+    assert_eq!(report["answer"], "broken", "{report:#}");
+    let report = check("leaves_a_thread_stuck", "no-waiter-stuck");
+    assert_eq!(report["promise"], "no-waiter-stuck", "{report:#}");
+}
+
 /// The machine's clocks and zone, the parent and entropy.
 #[test]
 fn what_a_program_asks_the_machine_is_the_same_on_each() {

@@ -10,7 +10,7 @@ import queue
 import sys
 import threading
 
-from kazoo.exceptions import ConnectionLoss, SessionExpiredError
+from kazoo.exceptions import ConnectionLoss, NodeExistsError, SessionExpiredError
 
 
 def means(client, probe):
@@ -103,3 +103,34 @@ def exits_well(client, probe):
     for _ in probe.rounds():
         holds(client, probe)
     sys.exit(0 if probe.process else None)
+
+
+def leaves_work_to_its_threads(client, probe):
+    """As Python ends, it waits for them, and has pools do what they were given."""
+    pool = concurrent.futures.ThreadPoolExecutor()
+    worker = threading.Thread(target=lambda: [holds(client, probe) for _ in probe.rounds()])
+    pool.submit(worker.start)
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+
+
+def leaves_a_thread_stuck(client, probe):
+    """It waits for the end of a znode that has ended before it looks."""
+    client.ensure_path("/lock")
+
+    def locks():
+        probe.attempts("/lock")
+        while True:
+            try:
+                node = client.retry(client.create, "/lock/held", ephemeral=True)
+                break
+            except NodeExistsError:
+                gone = threading.Event()
+                client.retry(client.exists, "/lock/held", watch=lambda _: gone.set())
+                gone.wait()
+        probe.enters("/lock", node)
+        probe.work()
+        probe.leaves("/lock")
+        client.retry(client.delete, node)
+        probe.released("/lock")
+
+    threading.Thread(target=locks).start()

@@ -14,7 +14,7 @@ import kazoo.version
 
 from greenlet import GreenletExit
 
-from zoocheck_host import clock, host
+from zoocheck_host import clock, host, scheduler
 from zoocheck_host.handler import Connection, Handler
 from zoocheck_host.kept import Kept
 from zoocheck_host.probe import Probe
@@ -126,6 +126,8 @@ class Life:
             raise
         except BaseException as error:
             end = self.fails(error)
+        if end == DONE:
+            scheduler.exits()
         self.outputs.append(struct.pack(">BB", 7, end))
 
     def fails(self, error):

@@ -296,7 +296,7 @@ class Thread:
     def __init__(self, group=None, target=None, name=None, args=(), kwargs=None, *, daemon=None):
         self._target, self._args, self._kwargs = target, args, kwargs or {}
         self.name = name or "Thread-%d" % next(current.names)
-        self.daemon = bool(daemon)
+        self.daemon = _current_thread().daemon if daemon is None else bool(daemon)
         self.ident = self.native_id = None
         self._ended = threading.Event()
 
@@ -357,6 +357,22 @@ class _MainThread(Thread):
     def __init__(self):
         super().__init__(name="MainThread", daemon=False)
         self.ident = self.native_id = 1
+
+
+def exits():
+    """As Python at its end: pools do what they were given and no more, and all threads but daemons come to their end."""
+    # Imported when all this is in place.
+    pools = sys.modules["concurrent.futures.thread"]
+    pools._shutdown = True
+    try:
+        for thread, work in list(pools._threads_queues.items()):
+            if thread in _alive():
+                work.put(None)
+        while left := [thread for thread in _alive()[1:] if not thread.daemon]:
+            left[0].join()
+    finally:
+        # The next life has pools of its own.
+        pools._shutdown = False
 
 
 def _current_thread():
