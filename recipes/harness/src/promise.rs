@@ -36,7 +36,6 @@
 //! ```
 
 use crate::event::{ActorId, Event};
-use crate::promises::findings::anew;
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use zk_api::{SessionId, Text};
@@ -234,6 +233,13 @@ impl<P: Promise> AnyPromise for P {
     fn hash_into(&self, mut hasher: &mut dyn Hasher) {
         self.hash(&mut hasher);
     }
+}
+
+/// What is found by this, and was not before.
+pub(crate) fn anew(found: &mut Vec<Finding>, looks: impl FnOnce(&mut Vec<Finding>)) -> &mut [Finding] {
+    let before = found.len();
+    looks(found);
+    &mut found[before..]
 }
 
 /// An assumption that a promise does not name excuses nothing of it. One that is only measured needs no excuse.

@@ -23,6 +23,8 @@ enum Wrong {
     Tokens,
     /// The last one waits for ever.
     Waits,
+    /// The same, in a thread that outlives the main one, before it has the lock.
+    WaitsInAThread,
     /// A znode is left.
     Leaves,
     /// It panics.
@@ -51,11 +53,24 @@ impl From<Recipe> for Trial {
 
 impl Recipe {
     async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
+        if self.wrong == Wrong::WaitsInAThread {
+            let thread = probe.thread(1);
+            probe.spawn(Box::pin(async move { drop(self.locks(zk, thread, role).await) }));
+            return End::Done;
+        }
+        self.locks(zk, probe, role).await
+    }
+
+    async fn locks(self, zk: Arc<dyn ZooKeeper>, probe: impl Probe, role: Role) -> End {
         let lock = || LOCK.into();
         let node = ZPath::parse(LOCK).expect("a constant").join(&probe.guid()).expect("a name");
         zk.create(&node, Data::NULL, CreateMode::Ephemeral).await.expect("no fault");
         probe.observe(Observation::Attempts { lock: lock() });
         assert!(self.wrong != Wrong::Panics || role.me.process > 0, "as was to be shown");
+        let nobody = node.parent().expect("a parent").join("nobody").expect("a name");
+        if self.wrong == Wrong::WaitsInAThread && role.me.process == 0 {
+            zk.exists_watch(&nobody).await.expect("no fault").1.await;
+        }
         let counter = 100 - self.next.fetch_add(1, Ordering::SeqCst);
         let token = (self.wrong == Wrong::Tokens).then(|| Zxid::new(1, counter));
         probe.observe(Observation::Granted { lock: lock(), node: node.text(), token });
@@ -67,7 +82,6 @@ impl Recipe {
         }
         probe.observe(Observation::Leaves { lock: lock() });
         if self.wrong == Wrong::Waits && role.me.process == 0 {
-            let nobody = node.parent().expect("a parent").join("nobody").expect("a name");
             zk.exists_watch(&nobody).await.expect("no fault").1.await;
         }
         if self.wrong == Wrong::Sleeps && role.me.process == 0 {
@@ -99,6 +113,7 @@ fn a_break_that_can_be_seen_from_outside_is_told_by_its_own_name() {
         (Wrong::Locks, "exclusion-at-unfenced-resource"),
         (Wrong::Tokens, "tokens-increase"),
         (Wrong::Waits, "no-waiter-stuck"),
+        (Wrong::WaitsInAThread, "no-waiter-stuck"),
         (Wrong::Leaves, "no-orphan-znode"),
         (Wrong::Panics, "no-panic"),
     ] {

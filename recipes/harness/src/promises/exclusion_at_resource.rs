@@ -346,7 +346,8 @@ mod tests {
         });
         let asks = vec![opened(0), opened(1), opened(2), by_thread(1, attempts(0)), finished(0)];
         let dies = vec![granted(2), wrote(Unfenced, 2, true), leaves(2), closed(0), granted(1)];
-        let writes = vec![wrote(Unfenced, 1, true), by_thread(1, granted(0)), write, wrote(Unfenced, 1, true)];
+        let writes =
+            vec![wrote(Unfenced, 1, true), by_thread(1, granted(0)), write, wrote(Unfenced, 1, true)];
         let found = findings(ExclusionAtResource::unfenced(LOCK), [asks, dies, writes].concat());
         let what = UNFENCED.replace("p0", "p0/1");
         assert_eq!(broken_by(&found), [(&*what, Some(Assumption::NoActionAfterSessionEnd))]);

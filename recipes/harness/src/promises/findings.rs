@@ -19,10 +19,3 @@ pub(super) fn broken_at<'a>(what: String, znodes: impl IntoIterator<Item = &'a s
 pub(super) fn broken_for(what: String, actors: &[ActorId]) -> Finding {
     Finding::Broken(Violation { what, violated_assumption: None, about: Subject::Actors(actors.into()) })
 }
-
-/// What is found by this, and was not before.
-pub(crate) fn anew(found: &mut Vec<Finding>, looks: impl FnOnce(&mut Vec<Finding>)) -> &mut [Finding] {
-    let before = found.len();
-    looks(found);
-    &mut found[before..]
-}

@@ -1,8 +1,7 @@
 //! Promises that a recipe does not make, measured all the same.
 
-use super::findings::anew;
 use crate::event::Event;
-use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms};
+use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms, anew};
 
 /// A promise that the recipe does not make: what it finds is reported with its rate, and is no defect.
 ///

@@ -59,7 +59,7 @@ mod double_barrier;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
-pub(crate) mod findings;
+mod findings;
 mod irrevocability;
 mod leavers_unlisted;
 mod live_members_listed;

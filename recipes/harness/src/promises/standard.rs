@@ -1,11 +1,10 @@
 //! What every recipe is held to, unless its author opts out of it by name.
 
-use super::findings::anew;
 use super::{
     NO_POLLING, NoFailure, NoLitter, NoPolling, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed,
 };
 use crate::event::Event;
-use crate::promise::{AnyPromise, Finding, Promise, Rest, Terms};
+use crate::promise::{AnyPromise, Finding, Promise, Rest, Terms, anew};
 
 /// The names of the standard promises. A trial that lists one of them itself is held to its own version, which may be
 /// stricter or rest on other assumptions.

@@ -1,9 +1,8 @@
 //! Promises that are owed as long as no administrator has changed what they are about.
 
-use super::findings::anew;
 use crate::context::{below, parent, within};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
-use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms};
+use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms, anew};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
