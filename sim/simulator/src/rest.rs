@@ -102,7 +102,7 @@ impl Ending<'_, '_> {
     /// When the last one wakes that sleeps long: until then the run goes on, for ten times as long as it may at most.
     fn wakes_ns(&self) -> Option<u64> {
         let last_ns = self.stage.scenario.faults_ns() + 10 * self.stage.scenario.heal_ns();
-        let all = self.stage.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
+        let all = self.stage.queue.keyed().filter(|(.., it)| self.sleeps_long(it));
         all.map(|(_, at_ns, _)| at_ns).filter(|at_ns| *at_ns <= last_ns).max()
     }
 
