@@ -86,7 +86,8 @@ pub trait Probe: Send + Sync {
     /// A text that no other call returns, for names that must be found again. It has no `-` or `_` in it.
     fn guid(&self) -> Text;
 
-    /// Runs another task of this process.
+    /// Runs another task of this process. It goes on when the main one has come to its end, unless that is for want of
+    /// its session.
     fn spawn(&self, task: Task);
 
     /// The probe of another thread of this process, which asks for something of its own on the same session: what it
