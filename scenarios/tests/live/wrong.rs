@@ -55,7 +55,9 @@ impl Recipe {
     async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         if self.wrong == Wrong::WaitsInAThread {
             let thread = probe.thread(1);
-            probe.spawn(Box::pin(async move { drop(self.locks(zk, thread, role).await) }));
+            probe.spawn(Box::pin(async move {
+                self.locks(zk, thread, role).await;
+            }));
             return End::Done;
         }
         self.locks(zk, probe, role).await
