@@ -1,13 +1,14 @@
 //! Recipes whose processes go on in other threads when their main ones have ended: those are judged as well.
 
-use crate::external_recipes::judge::{about, path};
+use crate::external_recipes::judge::{about, drops, path};
+use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, Error, ErrorCode, ZooKeeper};
 use zoocheck::reports::Judgement;
 use zoocheck::trials::common::{AnyProbe, AnyZooKeeper};
 use zoocheck::trials::event::Observation;
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promises::ExclusionAmongLiveSessions;
-use zoocheck::trials::trial::{Bounds, Role, Trial};
+use zoocheck::trials::trial::{Bounds, Trial};
 use zoocheck::{Catalogue, Scenario, Verdict};
 
 const LOCK: &str = "/threads/lock";
@@ -39,10 +40,13 @@ async fn lock(way: Way, zk: &AnyZooKeeper) -> Result<(), Error> {
     }
 }
 
-/// Locks, works and unlocks in a thread of its own, which outlives the main one.
-async fn turn(way: Way, zk: AnyZooKeeper, probe: AnyProbe, _: Role) -> Result<(), Error> {
+/// Locks, works and unlocks in a thread of its own, which outlives the main one, and sleeps first.
+async fn turn(way: Way, nap: Duration, zk: AnyZooKeeper, probe: AnyProbe) -> Result<(), Error> {
     let thread = probe.thread(1);
     probe.spawn(Box::pin(async move {
+        if !nap.is_zero() {
+            zk.sleep(nap).await;
+        }
         thread.observe(Observation::Attempts { lock: LOCK.into() });
         if lock(way, &zk).await.is_err() {
             return;
@@ -58,7 +62,18 @@ async fn turn(way: Way, zk: AnyZooKeeper, probe: AnyProbe, _: Role) -> Result<()
     Ok(())
 }
 
-/// With its main thread's end, each was taken for one that neither waits nor holds anything.
+fn threads(way: Way, nap: Duration) -> (Catalogue, Scenario) {
+    let mut trial = Trial::new("threads", move |zk, probe, _| turn(way, nap, zk, probe))
+        .setup(["/threads", LOCK])
+        .promises(|| vec![Box::new(ExclusionAmongLiveSessions::of(LOCK))]);
+    trial.about = about("threads", "Locks in a thread of its own.", Bounds::clients(2));
+    let catalogue = Catalogue::empty().with(trial);
+    let scenario = catalogue.scenario("threads").expect("it is there").without_faults();
+    (catalogue, Scenario { rounds: 1, servers: 1, observers: 0, ..scenario })
+}
+
+/// With its main thread's end, each was taken for one that neither waits nor holds anything; and a run was over before one that
+/// had slept was awake.
 #[test]
 fn what_outlives_the_main_thread_is_judged() {
     for (way, broken) in [
@@ -66,24 +81,29 @@ fn what_outlives_the_main_thread_is_judged() {
         (Way::WaitsBlindly, Some("no-waiter-stuck")),
         (Way::TakesNoHeed, Some("exclusion-among-live-sessions")),
     ] {
-        let mut trial = Trial::new("threads", move |zk, probe, role| turn(way, zk, probe, role))
-            .setup(["/threads", LOCK])
-            .promises(|| vec![Box::new(ExclusionAmongLiveSessions::of(LOCK))]);
-        trial.about = about("threads", "Locks in a thread of its own.", Bounds::clients(2));
-        let catalogue = Catalogue::empty().with(trial);
-        let check = catalogue.check("threads", &catalogue.check_config("threads").expect("it is there"));
-        let check = check.expect("a check");
-        let expected = if broken.is_some() { Judgement::Violated } else { Judgement::Holds };
-        assert_eq!((check.verdict, check.promise.as_deref()), (expected, broken), "{check}");
-        let scenario = catalogue.scenario("threads").expect("it is there");
-        let scenario = Scenario { rounds: 1, servers: 1, observers: 0, ..scenario };
-        let sweep = catalogue.sweep(&scenario.without_faults(), 0..40).expect("a sweep");
-        match broken {
-            None => assert!(sweep.held(), "{sweep}"),
-            Some(promise) => {
-                let verdict = sweep.promise(promise).expect("it is promised").verdict;
-                assert_eq!(verdict, Verdict::Broken, "{way:?}: {sweep}");
+        for nap in [0, 10].map(Duration::from_secs) {
+            let (catalogue, scenario) = threads(way, nap);
+            let check = catalogue.check("threads", &catalogue.check_config("threads").expect("it is there"));
+            let check = check.expect("a check");
+            let expected = if broken.is_some() { Judgement::Violated } else { Judgement::Holds };
+            assert_eq!((check.verdict, check.promise.as_deref()), (expected, broken), "{check}");
+            let sweep = catalogue.sweep(&scenario, 0..40).expect("a sweep");
+            match broken {
+                None => assert!(sweep.held(), "{sweep}"),
+                Some(promise) => {
+                    let verdict = sweep.promise(promise).expect("it is promised").verdict;
+                    assert_eq!(verdict, Verdict::Broken, "{way:?}: {sweep}");
+                }
             }
         }
     }
+}
+
+/// Faults were over as soon as all main threads had ended.
+#[test]
+fn what_outlives_the_main_thread_meets_with_faults() {
+    let (catalogue, scenario) = threads(Way::Rightly, Duration::from_secs(10));
+    let scenario = Scenario { faults: drops(), fault_seconds: 15, ..scenario };
+    let sweep = catalogue.sweep(&scenario, 0..5).expect("a sweep");
+    assert!(sweep.sometimes.iter().any(|case| case.name == "fault: drop" && case.seeds > 0), "{sweep}");
 }

@@ -52,15 +52,11 @@ impl<E> Queue<E> {
         self.slots.iter().flatten()
     }
 
-    /// The events in no order, each with its number and its time.
-    pub fn keyed(&self) -> impl Iterator<Item = (u64, u64, &E)> {
-        let event = |slot: u32| self.slots[slot as usize].as_ref().expect("a queued slot is full");
-        self.heap.iter().map(move |Reverse((at_ns, number, slot))| (*number, *at_ns, event(*slot)))
-    }
-
-    /// The same in the order in which they were put in.
+    /// All events in the order in which they were put in, each with its number and its time.
     pub fn numbered(&self) -> Vec<(u64, u64, &E)> {
-        let mut all: Vec<_> = self.keyed().collect();
+        let event = |slot: u32| self.slots[slot as usize].as_ref().expect("a queued slot is full");
+        let keys = self.heap.iter().map(|Reverse((at_ns, number, slot))| (*number, *at_ns, event(*slot)));
+        let mut all: Vec<_> = keys.collect();
         all.sort_unstable_by_key(|(number, ..)| *number);
         all
     }

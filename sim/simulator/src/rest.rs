@@ -42,18 +42,31 @@ impl Ending<'_, '_> {
         self.stage.now >= since + timeout && (self.only_the_living() || self.stage.now >= since + 6 * timeout)
     }
 
-    /// Whether a process whose main thread has ended has others that wait for something, have it, or will wake from a long
-    /// sleep while the run may last.
+    /// Whether a process whose main thread has ended has others that wait for something, have it, work or sleep. A program has
+    /// none: it ends with the last of them, and its client's own timers go on for ever.
     fn threads_go_on(&self) -> bool {
-        let mut ended = self.lives.processes.0.iter().filter(|p| p.client.is_some());
+        if self.lives.trial.programs().is_some() {
+            return false;
+        }
+        let has_ended = |actor: &ActorId| {
+            let process = &self.lives.processes[actor.process];
+            process.is(*actor) && process.finished.is_some()
+        };
         let is_at_it =
             |actor| self.stage.waiting.has_of(actor) || self.stage.knowledge.has_holding_thread(actor);
-        ended.any(|p| is_at_it(p.actor)) || self.wakes_ns().is_some()
+        let is_due = |event: &SimEvent| match event {
+            SimEvent::Wake { actor, completer, .. } => has_ended(actor) && !completer.is_abandoned(),
+            SimEvent::WriteAnswered { actor, completer, .. } => has_ended(actor) && !completer.is_abandoned(),
+            _ => false,
+        };
+        let mut live = self.lives.processes.0.iter().filter(|p| p.client.is_some());
+        live.any(|p| is_at_it(p.actor)) || self.stage.queue.events().any(is_due)
     }
 
     /// Whether all actors are done while faults go on.
     pub fn may_heal_early(&self) -> bool {
-        self.stage.phase == Phase::Faults && self.lives.processes.0.iter().all(|p| p.is_done())
+        let all_done = || self.lives.processes.0.iter().all(|p| p.is_done());
+        self.stage.phase == Phase::Faults && all_done() && !self.threads_go_on()
     }
 
     /// Whether every open session is that of a process that lives and has not done with it: one that was closed in vain, as
@@ -99,16 +112,13 @@ impl Ending<'_, '_> {
         next_at.is_some_and(|at| at > self.stage.deadline.at_ns())
     }
 
-    /// When the last one wakes that sleeps long: until then the run goes on, for ten times as long as it may at most.
-    fn wakes_ns(&self) -> Option<u64> {
-        let last_ns = self.stage.scenario.faults_ns() + 10 * self.stage.scenario.heal_ns();
-        let all = self.stage.queue.keyed().filter(|(.., it)| self.sleeps_long(it));
-        all.map(|(_, at_ns, _)| at_ns).filter(|at_ns| *at_ns <= last_ns).max()
-    }
-
-    /// Who still sleeps, and has for a good part of the time after healing, is no waiter that is stuck.
+    /// Who still sleeps, and has for a good part of the time after healing, is no waiter that is stuck: the run goes on until
+    /// it wakes, for ten times as long as it may at most.
     fn wait_for_sleepers(&mut self) {
-        if let Some(wakes_ns) = self.wakes_ns() {
+        let last_ns = self.stage.scenario.faults_ns() + 10 * self.stage.scenario.heal_ns();
+        let wakes_ns = self.stage.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
+        let wakes_ns = wakes_ns.map(|(_, at_ns, _)| at_ns).filter(|at_ns| *at_ns <= last_ns);
+        if let Some(wakes_ns) = wakes_ns.max() {
             self.stage.deadline.wait_for(wakes_ns);
         }
     }
