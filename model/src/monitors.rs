@@ -144,7 +144,7 @@ mod tests {
 
     impl Promise for NoCrash {
         fn terms(&self) -> Terms {
-            Terms::of("no-crash").about("Nobody crashes.")
+            Terms::of("no-crash").about("Nobody crashes.").assumes(&[Assumption::Promised])
         }
 
         fn see(&mut self, _event: &Event, found: &mut Vec<Finding>) {
