@@ -1,6 +1,6 @@
 //! Recipes whose processes go on in other threads when their main ones have ended: those are judged as well.
 
-use crate::external_recipes::judge::{about, drops, path};
+use crate::external_recipes::judge::{about, path};
 use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, Error, ErrorCode, ZooKeeper};
 use zoocheck::reports::Judgement;
@@ -97,13 +97,4 @@ fn what_outlives_the_main_thread_is_judged() {
             }
         }
     }
-}
-
-/// Faults were over as soon as all main threads had ended.
-#[test]
-fn what_outlives_the_main_thread_meets_with_faults() {
-    let (catalogue, scenario) = threads(Way::Rightly, Duration::from_secs(10));
-    let scenario = Scenario { faults: drops(), fault_seconds: 15, ..scenario };
-    let sweep = catalogue.sweep(&scenario, 0..5).expect("a sweep");
-    assert!(sweep.sometimes.iter().any(|case| case.name == "fault: drop" && case.seeds > 0), "{sweep}");
 }
