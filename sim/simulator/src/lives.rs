@@ -68,6 +68,7 @@ impl Lives {
         process.actor = actor;
         process.mailbox = mailbox.clone();
         process.finished = None;
+        process.dozes_since_ns = None;
         process.next_call = 0;
         mailbox
     }
@@ -154,6 +155,7 @@ impl Lives {
         stage.visible.sends(session, &message);
         let (mut armed, mut owner) = (None, None);
         if let ToServer::Request { xid, request } = &message {
+            self.processes[actor.process].dozes_since_ns = None;
             armed = self.disarm(stage, actor.process, request);
             if armed.is_some() {
                 owner = stage.knowledge.owner(&request.path());
@@ -207,8 +209,10 @@ impl Lives {
     pub fn serve_one(&mut self, stage: &mut Stage<'_>, process: u16, ask: Ask) {
         let p = &mut self.processes[process];
         let actor = p.actor;
+        let since_ns = p.dozes_since_ns.take();
         match ask {
             Ask::Sleep { duration, completer } => {
+                p.dozes_since_ns = since_ns.or(Some(stage.now));
                 let ns = u64::try_from(duration.min(Duration::from_secs(1 << 30)).as_nanos());
                 let after = p.clock.real_ns(ns.expect("thirty years are not too many nanoseconds"));
                 wake_after(stage, actor, after, true, completer);

@@ -48,6 +48,8 @@ pub struct Process {
     pub opening: Option<ConnId>,
     pub calls: BTreeMap<u64, (Request, AskedAt, CallCompleter)>,
     pub polling: Polling,
+    /// Since when all that it has asked for is sleep.
+    pub dozes_since_ns: Option<u64>,
     pub watches: BTreeMap<WatchId, Completer<WatchedEvent>>,
     pub next_call: u64,
     /// Counts the settings of each timer; only the last one counts.
@@ -86,6 +88,7 @@ impl Process {
             opening: None,
             calls: BTreeMap::new(),
             polling: Polling::default(),
+            dozes_since_ns: None,
             watches: BTreeMap::new(),
             next_call: 0,
             timers: [0; 2],

@@ -112,26 +112,30 @@ impl Ending<'_, '_> {
         next_at.is_some_and(|at| at > self.stage.deadline.at_ns())
     }
 
-    /// Who still sleeps, and has for a good part of the time after healing, is no waiter that is stuck: the run goes on until
-    /// it wakes, for ten times as long as it may at most.
+    /// Who still sleeps, and has for a good part of the time after healing, at once or in long naps, is no waiter that is stuck:
+    /// the run goes on until it wakes, for ten times as long as it may at most.
     fn wait_for_sleepers(&mut self) {
         let last_ns = self.stage.scenario.faults_ns() + 10 * self.stage.scenario.heal_ns();
-        let wakes_ns = self.stage.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
+        let wakes_ns =
+            self.stage.queue.numbered().into_iter().filter(|(_, at_ns, it)| self.sleeps_long(*at_ns, it));
         let wakes_ns = wakes_ns.map(|(_, at_ns, _)| at_ns).filter(|at_ns| *at_ns <= last_ns);
         if let Some(wakes_ns) = wakes_ns.max() {
             self.stage.deadline.wait_for(wakes_ns);
         }
     }
 
-    fn sleeps_long(&self, event: &SimEvent) -> bool {
+    fn sleeps_long(&self, at_ns: u64, event: &SimEvent) -> bool {
         let SimEvent::Wake { actor, after_ns, sleeps: true, completer } = event else { return false };
-        let lives = self.lives.processes[actor.process].is(*actor) && !completer.is_abandoned();
-        lives && *after_ns >= self.stage.scenario.heal_ns() / 4
+        let (process, long_ns) = (&self.lives.processes[actor.process], self.stage.scenario.heal_ns() / 4);
+        let dozes_long = process.dozes_since_ns.is_some_and(|since_ns| at_ns - since_ns >= long_ns);
+        let lives = process.is(*actor) && !completer.is_abandoned();
+        // With shorter ones it may look again and again for what another task tells it.
+        lives && (*after_ns >= long_ns || *after_ns >= long_ns / 3 && dozes_long)
     }
 
     /// Judges what is left.
     pub fn judge_rest(&mut self) {
-        if self.stage.queue.events().any(|it| self.sleeps_long(it)) {
+        if self.stage.queue.numbered().into_iter().any(|(_, at_ns, it)| self.sleeps_long(at_ns, it)) {
             return self.stage.once("somebody slept on when the run was over: it needs more heal-seconds");
         }
         let mut rest = Rest::default();
