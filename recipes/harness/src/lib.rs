@@ -35,10 +35,12 @@
 // | module | what is in it |
 // |---|---|
 // | `context` | what promises know in common: which actors live, how each stands with a lock, which have lost a znode |
+// | `main_thread` | what is told by the main thread's probe, and refused once that thread has ended |
 
 pub mod common;
 mod context;
 pub mod event;
+mod main_thread;
 pub mod mutation;
 pub mod outside;
 pub mod polling;

@@ -87,8 +87,9 @@ pub trait Probe: Send + Sync {
     fn guid(&self) -> Text;
 
     /// Runs another task of this process. It goes on when the main one has come to its end, unless that is for want of
-    /// its session. What it then tells must be told by [`thread`](Probe::thread), with a number above 0: the main
-    /// thread waits for nothing, and has nothing, once it has come to its end.
+    /// its session. What it then tells must be told by [`thread`](Probe::thread), with a number above 0: once the main
+    /// thread has come to its end, it is a panic if a task tells or writes anything by its probe, or still has, or
+    /// waits for, what it told by that.
     fn spawn(&self, task: Task);
 
     /// The probe of another thread of this process, which asks for something of its own on the same session: what it

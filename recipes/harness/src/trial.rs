@@ -26,6 +26,7 @@
 
 use crate::common::{AnyProbe, AnyZooKeeper};
 use crate::event::{ActorId, End};
+use crate::main_thread;
 use crate::program::Programs;
 use crate::promise::AnyPromise;
 use crate::promises::{self, Order, TellsInOrder};
@@ -415,14 +416,18 @@ impl Trial {
     /// The code of one process, ready to be polled.
     pub fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
         match &self.code {
-            Code::Actor(actor) | Code::Programs { explored: actor, .. } => actor(zk, probe, role),
+            Code::Actor(code) | Code::Programs { explored: code, .. } => {
+                main_thread::actor(code, zk, probe, role)
+            }
         }
     }
 
     /// As [`actor`](Trial::actor), for an engine that explores nothing.
     pub fn actor_once(&self, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
         match &self.code {
-            Code::Actor(actor) | Code::Programs { once: actor, .. } => actor(zk, probe, role),
+            Code::Actor(code) | Code::Programs { once: code, .. } => {
+                main_thread::actor(code, zk, probe, role)
+            }
         }
     }
 

@@ -2,7 +2,12 @@
 
 use super::context::LiveContext;
 use super::plan::{chance, share};
+use crate::run::message;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use zk_api::{Call, KeeperState, Pending, Request, SessionId, Text, ZooKeeper, Zxid};
@@ -67,7 +72,7 @@ impl Tasks {
     /// Waits for the end of all.
     pub(super) async fn go_on(&self) {
         while let Some(task) = self.next() {
-            // One that panicked has ended.
+            // One that was aborted has ended.
             let _ = task.await;
         }
     }
@@ -136,6 +141,20 @@ impl Probe for LiveProbe {
     }
 
     fn spawn(&self, task: Task) {
-        self.tasks.add(self.context.runtime.spawn(task));
+        let (context, me) = (self.context.clone(), self.me);
+        self.tasks.add(self.context.runtime.spawn(async move {
+            if let Err(message) = to_its_end(task).await {
+                context.monitor.panicked(me, &message);
+            }
+        }));
     }
+}
+
+/// Polls code to its end, or to its panic.
+pub(super) async fn to_its_end<T>(mut code: Pin<Box<dyn Future<Output = T> + Send>>) -> Result<T, String> {
+    poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| code.as_mut().poll(cx))) {
+        Ok(polled) => polled.map(Ok),
+        Err(payload) => Poll::Ready(Err(message(&*payload).unwrap_or_else(|| "without a message".into()))),
+    })
+    .await
 }

@@ -1,16 +1,12 @@
 //! Client processes and the lives they have.
 
-use super::actor::{LiveProbe, LiveZk, Tasks};
+use super::actor::{LiveProbe, LiveZk, Tasks, to_its_end};
 use super::context::LiveContext;
 use super::plan::{LiveRun, share};
-use crate::run::message;
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 use zk_harness::event::{ActorId, End, Event, GroundTruth};
-use zk_harness::trial::{Actor, Role, Trial};
+use zk_harness::trial::{Role, Trial};
 use zk_live::LiveClient;
 
 /// A client process: one life after the other, each with its own session, until its rounds are done or one of them
@@ -57,13 +53,4 @@ async fn session(context: &Arc<LiveContext>) -> LiveClient {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-}
-
-/// Polls an actor to its end, or to its panic.
-async fn to_its_end(mut actor: Actor) -> Result<End, String> {
-    poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| actor.as_mut().poll(cx))) {
-        Ok(polled) => polled.map(Ok),
-        Err(payload) => Poll::Ready(Err(message(&*payload).unwrap_or_else(|| "without a message".into()))),
-    })
-    .await
 }
