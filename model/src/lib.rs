@@ -62,7 +62,6 @@
 //! #     counts_wakes: false,
 //! #     true_zxids: false,
 //! #     pzxids: false,
-//! #     times: false,
 //! #     symmetry: false,
 //! #     ranks: false,
 //! # };

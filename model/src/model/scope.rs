@@ -46,7 +46,6 @@ impl Scope {
                 counts_wakes: trial.counts_wakes,
                 true_zxids: config.true_zxids || varied.has(Reads::NUMBERS),
                 pzxids: varied.has(Reads::PZXID),
-                times: varied.has(Reads::TIMES),
                 symmetry: reductions.symmetry,
                 ranks: config.ranks && !varied.has(Reads::PZXID) && !varied.has(Reads::NUMBERS),
             },

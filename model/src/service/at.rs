@@ -210,7 +210,7 @@ impl<'a> At<'a> {
             self.events.push(Event::Is(GroundTruth::SessionClosed { session: by, actor, expired }));
         }
         let clock = std::mem::replace(&mut self.servers.clock, SET_UP);
-        let time_ms = if self.rules.times { TIMES_MS[usize::from(clock)] } else { 0 };
+        let time_ms = TIMES_MS[usize::from(clock)];
         let txn = Arc::new(Txn { zxid, session: by, xid: Xid(0), time_ms, body });
         let of = self.servers.views.iter().position(|view| view.session == by);
         let own = of.filter(|own| answered && self.servers.serves(*own));

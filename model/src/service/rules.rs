@@ -22,8 +22,6 @@ pub struct Rules {
     pub true_zxids: bool,
     /// Those that delete take one, too.
     pub pzxids: bool,
-    /// Transactions take place at some time, and not all at zero.
-    pub times: bool,
     /// Work out what processes see.
     pub symmetry: bool,
     /// Tell trees apart by the order of their numbers alone.

@@ -51,7 +51,7 @@ impl Servers {
             let caller = Caller { session: SessionId::NONE, identities: &[] };
             let body = prepare(&tree, &TREE, caller, &request);
             let zxid = tree.last_zxid().next();
-            let time_ms = if rules.times { TIMES_MS[usize::from(SET_UP)] } else { 0 };
+            let time_ms = TIMES_MS[usize::from(SET_UP)];
             let txn = Txn { zxid, session: SessionId::NONE, xid: Xid(0), time_ms, body };
             tree.apply(&txn).result.expect("a trial sets up znodes that can be created");
         }

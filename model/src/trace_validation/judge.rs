@@ -68,7 +68,6 @@ impl<'a> Judge<'a> {
             counts_wakes: true,
             true_zxids: true,
             pzxids: true,
-            times: false,
             symmetry: false,
             ranks: false,
         };

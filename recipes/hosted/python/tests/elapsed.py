@@ -53,6 +53,23 @@ def told_how_long(client, probe):
     kept_if_late(client, probe, lambda: since.append(time.monotonic()), is_late)
 
 
+def made_today(client, probe):
+    """Nothing is older than the time that it has run for."""
+    for _ in probe.rounds():
+        lock = client.Lock("/lock", probe.name)
+        probe.attempts("/lock")
+        lock.acquire()
+        probe.enters("/lock", lock.node)
+        made = client.get("/lock/" + lock.node)[1].created
+        probe.write()
+        probe.work()
+        probe.write()
+        assert abs(time.time() - made) < 3600
+        probe.leaves("/lock")
+        lock.release()
+        probe.released("/lock")
+
+
 def looks_now_and_then(client, probe):
     """Right, though slow: a lock by one znode, that is looked at every 90 s."""
     for _ in probe.rounds():
