@@ -3,9 +3,10 @@
 use crate::worker::Start;
 
 /// The modules of the host. A worker is told them: nothing need be installed.
-const MODULES: [(&str, &str); 10] = [
+const MODULES: [(&str, &str); 11] = [
     ("clock", include_str!("../python/zoocheck_host/clock.py")),
     ("scheduler", include_str!("../python/zoocheck_host/scheduler.py")),
+    ("exits", include_str!("../python/zoocheck_host/exits.py")),
     ("logs", include_str!("../python/zoocheck_host/logs.py")),
     ("loop", include_str!("../python/zoocheck_host/loop.py")),
     ("handler", include_str!("../python/zoocheck_host/handler.py")),

@@ -9,6 +9,7 @@ import os
 import platform
 import resource
 import sys
+import tempfile
 import threading
 import time
 
@@ -24,6 +25,7 @@ def asks_the_machine(client, probe):
     print(datetime.date.today(), datetime.date.fromtimestamp(0))
     print(os.getrandom(4), os.urandom(4), os.getpid(), os.getppid())
     print(os.uname(), platform.node(), os.times(), os.getloadavg(), resource.getrusage(resource.RUSAGE_SELF))
+    print(next(tempfile._get_candidate_names()))
     for _ in probe.rounds():
         holds(client, probe)
 

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import atexit
 import concurrent.futures
 import logging
 import queue
@@ -103,6 +104,50 @@ def exits_well(client, probe):
     for _ in probe.rounds():
         holds(client, probe)
     sys.exit(0 if probe.process else None)
+
+
+def releases_at_exit(client, probe):
+    """What was registered first runs last, whatever becomes of the others."""
+    lock = client.Lock("/lock", probe.name)
+
+    def release():
+        lock.release()
+        probe.released("/lock")
+
+    atexit.unregister(atexit.register(release))
+    atexit.register(release)
+    atexit.register(lambda: 1 / 0)
+    probe.attempts("/lock")
+    lock.acquire()
+    probe.enters("/lock", lock.node)
+    probe.write()
+    probe.work()
+    probe.write()
+    probe.leaves("/lock")
+
+
+def waits_by_a_watch_of_its_session(client, probe):
+    """Wrong: with the session goes the watch, and it waits on when its client has another one."""
+    if probe.process == 0:
+        probe.work()
+        return client.retry(client.ensure_path, "/ready")
+    probe.begins("adds", "/counter", 1)
+    ready = threading.Event()
+    if not client.retry(client.exists, "/ready", watch=lambda event: event.type == "CREATED" and ready.set()):
+        ready.wait()
+    client.retry(client.ensure_path, "/counter")
+    client.retry(client.set, "/counter", b"1")
+    probe.ends("has added", "/counter", 1)
+
+
+def locks_what_it_has(client, probe):
+    """Wrong: kazoo's lock is not reentrant. Who waits for it tries again, after longer and longer naps."""
+    lock = client.Lock("/lock", probe.name)
+    probe.attempts("/lock")
+    with lock, lock:
+        probe.enters("/lock", lock.node)
+        probe.leaves("/lock")
+    probe.released("/lock")
 
 
 def leaves_work_to_its_threads(client, probe):

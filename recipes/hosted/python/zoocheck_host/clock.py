@@ -134,6 +134,9 @@ def begin(name, process, seed):
     """A life begins: nothing is left of the former one."""
     machine.name, machine.pid = name, 1000 + process
     generator.seed(seed)
+    if tempfile := sys.modules.get("tempfile"):
+        # It draws names by one generator as long as a process lives.
+        tempfile._name_sequence = None
     random.seed(generator.getrandbits(64))
     uuid._last_timestamp = None
     time.tzset()

@@ -6,6 +6,7 @@ import errno
 import kazoo.client
 import kazoo.handlers.threading
 
+from zoocheck_host import exits
 from zoocheck_host.scheduler import Waiter, current
 
 
@@ -165,6 +166,11 @@ class Handler(kazoo.handlers.threading.SequentialThreadingHandler):
     def __init__(self, life):
         super().__init__()
         self._life = life
+
+    def start(self):
+        super().start()
+        # The client keeps its session when its program has ended.
+        exits.unregister(self.stop)
 
     def select(self, rlist, wlist, xlist, timeout=None):
         for stream in [*rlist, *wlist]:

@@ -1,6 +1,5 @@
 """The host: reads frames, lets the program take steps, writes frames."""
 
-import atexit
 import gc
 import os
 import signal
@@ -10,7 +9,7 @@ import traceback
 
 from greenlet import getcurrent
 
-from zoocheck_host import clock, logs, scheduler
+from zoocheck_host import clock, exits, logs, scheduler
 
 VERSION = 1
 # Of processor time, for an answer. zoocheck waits for longer, and could not tell where the program is.
@@ -57,6 +56,7 @@ class Host:
         # Behind it: queues and conditions are given the clock.
         scheduler.install(self.thread_ends)
         clock.forbid(self.complain)
+        exits.install()
         # Only now, as they keep what they have imported.
         from zoocheck_host import loop
         from zoocheck_host.program import Program
@@ -139,6 +139,7 @@ class Host:
         scheduler.begin(turns)
         self.loop.begin()
         logs.begin()
+        exits.begin()
         self.wrong = None
         self.life = self.program.life(turns, name, process, clients, rounds, servers, timeout_ms)
         return self.stepped()
@@ -181,8 +182,7 @@ class Host:
         has_ended = life.turns.kill()
         scheduler.begin(scheduler.Nobody())
         self.program.forget()
-        # It would keep every life's handler.
-        atexit._clear()
+        exits.begin()
         del life
         gc.collect()
         return b"\3" if has_ended else wrong("its threads do not end")

@@ -14,7 +14,7 @@ import kazoo.version
 
 from greenlet import GreenletExit
 
-from zoocheck_host import clock, host, scheduler
+from zoocheck_host import clock, exits, host, scheduler
 from zoocheck_host.handler import Connection, Handler
 from zoocheck_host.kept import Kept
 from zoocheck_host.probe import Probe
@@ -128,6 +128,7 @@ class Life:
             end = self.fails(error)
         if end == DONE:
             scheduler.exits()
+        exits.run(self.raises)
         self.outputs.append(struct.pack(">BB", 7, end))
 
     def fails(self, error):
