@@ -44,6 +44,13 @@ impl Possible<'_> {
         if self.actors.begin_first(state, actions) {
             return actions.len();
         }
+        // Tasks that the loss of a connection or session has woken look before anybody does anything else: a promise takes what
+        // a client knows for what its code was told. What others do now, they could as well have done before.
+        if let Some(nth) = state.clients.iter().position(|client| client.is_news) {
+            let ready = 0..state.clients[nth].node.ready.len() as u8;
+            actions.extend(ready.map(|k| Action::Run(nth as u8, k)));
+            return actions.len();
+        }
         for (nth, client) in state.clients.iter().enumerate() {
             self.free(state, nth, client, actions);
         }

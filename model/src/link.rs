@@ -42,6 +42,7 @@ pub fn step(client: &Client, op: &Op, replayer: &Replayer, symmetry: bool) -> Mo
     let mut at =
         At { client: client.clone(), replayer, busy: false, events: Vec::new(), unwatched: Vec::new() };
     at.take(op);
+    at.client.is_news &= at.client.runs() && !at.client.node.ready.is_empty();
     at.done(symmetry)
 }
 
@@ -140,6 +141,7 @@ impl At<'_> {
             Op::LearnExpiry => {
                 self.is_so(|actor| GroundTruth::LearnsExpiry { actor });
                 self.end_session(KeeperState::Expired, true);
+                self.client.is_news = true;
             }
             Op::Renewed { session, first } => {
                 match self.client.is_early() {
@@ -279,6 +281,7 @@ impl At<'_> {
                 let news =
                     if knew && self.client.node.waits.changes > 0 { Input::NoServer } else { Input::Lost };
                 self.feed(&news);
+                self.client.is_news = true;
             }
         }
     }

@@ -27,6 +27,8 @@ pub struct Client {
     pub phase: Phase,
     /// What the client knows of its session.
     pub state: KeeperState,
+    /// Its client has lost its connection or session, and tasks that this has woken have still to look.
+    pub is_news: bool,
     /// Its session lives, whether it knows or not.
     pub lives: bool,
     /// Its server takes it for alive, or the next one does.
@@ -107,6 +109,7 @@ impl Client {
             state: KeeperState::SyncConnected,
             lives: false,
             served: true,
+            is_news: false,
             queue: Vec::new(),
             inbox: Vec::new(),
             ghosts: Vec::new(),
@@ -215,6 +218,7 @@ impl Client {
             inbox: Vec::new(),
             credentials: Vec::new(),
             outstanding: 0,
+            is_news: false,
             ..self.clone()
         };
         remains.is_left().then(|| Arc::new(remains.sealed(symmetry)))
@@ -228,7 +232,7 @@ impl Client {
     pub(super) fn hash_state(&self, hasher: &mut impl Hasher) {
         let unheard = self.given_up() as u8;
         (self.phase, self.state, self.lives, self.served, unheard, &self.writes).hash(hasher);
-        (self.queue.len(), self.inbox.len(), self.rounds_left).hash(hasher);
+        (self.queue.len(), self.inbox.len(), self.rounds_left, self.is_news).hash(hasher);
         (self.session, u32::from(self.rank), self.ghosts.len(), &self.identities, &self.proven).hash(hasher);
     }
 
