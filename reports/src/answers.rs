@@ -34,6 +34,10 @@ pub(crate) fn sweep_answer(report: &SweepReport) -> String {
         Answer::Undecided if report.slept_on() == report.seeds.count => {
             format!("undecided: nothing was judged at rest: {SLEPT_ON}")
         }
+        Answer::Undecided if report.most_slept_on() => {
+            let (slept, all) = (report.slept_on(), of(report.seeds.count, "seed"));
+            format!("undecided: {slept} of {all} were not judged at rest: {SLEPT_ON}")
+        }
         Answer::Undecided => "undecided: not covered".into(),
     }
 }

@@ -322,6 +322,11 @@ impl SweepReport {
         self.sometimes.iter().find(|case| case.name == SLEPT_ON).map_or(0, |case| case.seeds)
     }
 
+    /// Whether that is so in most seeds: what was seen in the others stands for too little.
+    pub(crate) fn most_slept_on(&self) -> bool {
+        2 * self.slept_on() > self.seeds.count
+    }
+
     /// Recomputes what follows from the rest: the answer, the virtual seconds, the confidence.
     pub fn settle(&mut self) {
         self.virtual_seconds = self.virtual_ns as f64 / 1e9;
@@ -329,8 +334,9 @@ impl SweepReport {
         self.answer = Answer::of(&self.promises, &self.invariants);
         let covered = self.until_covered.as_ref().is_none_or(|until| until.covered);
         let replay_error = self.regressions.iter().any(|case| case.replay_error.is_some());
-        let all_slept = self.slept_on() == self.seeds.count && self.seeds.count > 0;
-        if self.answer == Answer::Held && (!self.is_complete() || !covered || replay_error || all_slept) {
+        if self.answer == Answer::Held
+            && (!self.is_complete() || !covered || replay_error || self.most_slept_on())
+        {
             self.answer = Answer::Undecided;
         }
         if self.regressions.iter().any(|case| case.broken.is_some()) {
