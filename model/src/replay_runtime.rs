@@ -28,7 +28,7 @@ use zk_api::{
     AddWatchMode, Call, Completer, Error, ErrorCode, KeeperState, Local, Pending, Request, Response,
     SessionId, StatReads, Text, Watch, WatchedEvent, WatcherKind, ZooKeeper, Zxid,
 };
-use zk_harness::event::{ActorId, Event, Observation, Resource};
+use zk_harness::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use zk_harness::polling::{AskedAt, Polling};
 use zk_harness::probe::{ASKS_PER_TURN, Probe, Task};
 
@@ -354,6 +354,14 @@ impl Probe for ReplayRuntime {
 
     fn spawn(&self, task: Task) {
         self.count().spawned.push(task);
+    }
+
+    fn thread_ends(&self, thread: u8) {
+        let mut inner = self.lock();
+        if !inner.closed {
+            let actor = inner.actor.of_thread(thread);
+            inner.out.events.push(Event::Is(GroundTruth::ThreadEnded { actor }));
+        }
     }
 }
 

@@ -93,8 +93,13 @@ impl Drawing {
 
     /// All of these kinds are over on a lane.
     pub(crate) fn end_all(&mut self, at: u64, lane: usize, kinds: &[BarKind]) {
+        self.end_where(at, |on, kind, _| on == lane && kinds.contains(&kind));
+    }
+
+    fn end_where(&mut self, at: u64, is_over: impl Fn(usize, BarKind, u8) -> bool) {
+        let open = self.open.keys();
         let over: Vec<_> =
-            self.open.keys().filter(|(on, kind, ..)| *on == lane && kinds.contains(kind)).cloned().collect();
+            open.filter(|(lane, kind, thread, _)| is_over(*lane, *kind, *thread)).cloned().collect();
         over.iter().for_each(|(lane, kind, thread, name)| self.end(at, (*lane, *thread), *kind, name));
     }
 
@@ -160,9 +165,11 @@ impl Drawing {
                 let Some(lane) = lane(self, actor) else { return };
                 self.end_all(at, lane, &[BarKind::Pause]);
             }
-            GroundTruth::Finished { actor, .. } => {
+            GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
                 let Some(lane) = lane(self, actor) else { return };
-                self.end_all(at, lane, &WORK);
+                self.end_where(at, |on, kind, thread| {
+                    on == lane && thread == actor.thread && WORK.contains(&kind)
+                });
             }
             GroundTruth::Wrote { actor, token, accepted, .. } => {
                 let (Some(from), Some(to)) = (lane(self, actor), self.resource) else { return };

@@ -102,7 +102,7 @@ impl SessionTracker {
                 return Some(*actor);
             }
             // Its other threads go on.
-            GroundTruth::Finished { actor, .. } => {
+            GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
                 self.standing.remove(actor);
                 self.stood_before.remove(actor);
             }
@@ -248,6 +248,36 @@ impl SessionTracker {
             GroundTruth::NodeDeleted { by, .. } if !self.knows(*by) => self.loser(truth),
             _ => None,
         }
+    }
+}
+
+/// Which threads beside the main ones have told something, and have not ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct RunningThreads(BTreeSet<ActorId>);
+
+impl RunningThreads {
+    pub(crate) fn see(&mut self, event: &Event) {
+        match event {
+            Event::Observed { actor, .. } if actor.thread > 0 => drop(self.0.insert(*actor)),
+            Event::Is(GroundTruth::ThreadEnded { actor }) => drop(self.0.remove(actor)),
+            Event::Is(GroundTruth::SessionClosed { actor, .. } | GroundTruth::Crashed { actor }) => {
+                self.0.retain(|thread| thread.main() != *actor);
+            }
+            Event::Observed { .. } | Event::Is(_) => {}
+        }
+    }
+
+    pub(crate) fn any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    pub(crate) fn any_of(&self, process: ActorId) -> bool {
+        self.0.iter().any(|thread| thread.main() == process)
+    }
+
+    /// Whether a thread ends with its process's code, or has ended before. How it did, nobody knows before.
+    pub(crate) fn end_with(&self, process: ActorId, thread: ActorId) -> bool {
+        thread.main() == process && !self.0.contains(&thread)
     }
 }
 

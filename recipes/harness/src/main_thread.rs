@@ -1,13 +1,13 @@
-//! The main thread of a process: what is said and written by its probe, and by nobody once it has ended.
+//! The threads of a process, as its engine knows them by its tasks: what is told by the main thread's probe, and by nobody once
+//! that one has ended; and when the others end.
 
-use crate::common::{AnyProbe, AnyZooKeeper};
+use crate::common::AnyProbe;
 use crate::event::{End, Observation, Resource};
 use crate::probe::{Probe, Task};
-use crate::trial::{Act, Actor, Role};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use zk_api::{Pending, Text, Zxid};
 
@@ -18,14 +18,18 @@ thread_local! {
 
 /// The code of one life. Panics in it if what a task waits for, or has, by the main thread's probe would be forgotten with that
 /// thread's end: as if nobody waited, and nobody had it.
-pub(crate) fn actor(code: &Act, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
-    let said = Arc::new(Mutex::new(Said::default()));
-    let code = code(zk, Arc::new(OfMain { probe, said: said.clone() }), role);
+pub(crate) fn run<F: Future<Output = End> + Send + 'static>(
+    probe: AnyProbe,
+    code: impl FnOnce(AnyProbe) -> F,
+) -> Pin<Box<dyn Future<Output = End> + Send>> {
+    let main = OfMain { probe, said: Arc::default() };
+    let code = code(Arc::new(main.clone()));
     Box::pin(async move {
         let end = code.await;
         if end != End::SessionLost {
-            with(&said, Said::ends);
+            main.with(Said::ends);
         }
+        main.ends(0);
         end
     })
 }
@@ -36,8 +40,10 @@ struct Said {
     has_ended: bool,
     spawned: u32,
     running: BTreeSet<u32>,
-    /// What is not over yet of what tasks have said, by its subject.
+    /// What is not over yet of what tasks have said by the main thread's probe, by its subject.
     open: BTreeMap<Text, (u32, Observation)>,
+    /// Which task was the last to tell, or to write, as one of the other threads.
+    threads: BTreeMap<u8, u32>,
 }
 
 impl Said {
@@ -53,7 +59,9 @@ impl Said {
             | Observation::Released { .. }
             | Observation::GivesUp { .. }
             | Observation::Ends { .. } => true,
-            Observation::Notes { .. } => return self.has_ended.then(|| refusal(what)),
+            Observation::Notes { .. } => {
+                return (self.has_ended && what.word().is_of_the_library()).then(|| refusal(what));
+            }
         };
         if is_over || task == 0 {
             self.open.remove(what.subject());
@@ -61,6 +69,12 @@ impl Said {
             self.open.insert(what.subject().clone(), (task, what.clone()));
         }
         self.has_ended.then(|| refusal(what))
+    }
+
+    /// Somebody tells, or writes, as this thread.
+    fn is_told_as(&mut self, thread: u8) -> Option<String> {
+        self.threads.insert(thread, POLLED.get());
+        None
     }
 
     fn ends(&mut self) -> Option<String> {
@@ -76,25 +90,47 @@ fn refusal(what: &dyn std::fmt::Display) -> String {
     )
 }
 
-/// Panics with what is wrong.
-fn with(said: &Mutex<Said>, does: impl FnOnce(&mut Said) -> Option<String>) {
-    let wrong = does(&mut said.lock().unwrap_or_else(PoisonError::into_inner));
-    if let Some(wrong) = wrong {
-        panic!("{wrong}");
-    }
-}
-
 /// The probe that the code of a process is given.
+#[derive(Clone)]
 struct OfMain {
     probe: AnyProbe,
     said: Arc<Mutex<Said>>,
 }
 
+impl OfMain {
+    /// Panics with what is wrong.
+    fn with(&self, does: impl FnOnce(&mut Said) -> Option<String>) {
+        let wrong = does(&mut self.said());
+        if let Some(wrong) = wrong {
+            panic!("{wrong}");
+        }
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A task has ended, and with it the threads as which it told.
+    fn ends(&self, task: u32) {
+        let mut threads = Vec::new();
+        {
+            let mut said = self.said();
+            said.running.remove(&task);
+            said.threads.retain(|thread, last| {
+                threads.extend((*last == task).then_some(*thread));
+                *last != task
+            });
+        }
+        threads.into_iter().for_each(|thread| self.probe.thread_ends(thread));
+    }
+}
+
 impl Probe for OfMain {
     fn observe_of(&self, thread: u8, what: Observation) {
-        if thread == 0 {
-            with(&self.said, |said| said.says(POLLED.get(), &what));
-        }
+        self.with(|said| match thread {
+            0 => said.says(POLLED.get(), &what),
+            _ => said.is_told_as(thread),
+        });
         self.probe.observe_of(thread, what);
     }
 
@@ -107,9 +143,10 @@ impl Probe for OfMain {
     }
 
     fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
-        if thread == 0 {
-            with(&self.said, |said| said.has_ended.then(|| refusal(&"a write")));
-        }
+        self.with(|said| match thread {
+            0 => said.has_ended.then(|| refusal(&"a write")),
+            _ => said.is_told_as(thread),
+        });
         self.probe.write_of(thread, resource, token)
     }
 
@@ -118,12 +155,18 @@ impl Probe for OfMain {
     }
 
     fn spawn(&self, task: Task) {
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        said.spawned += 1;
-        let number = said.spawned;
-        said.running.insert(number);
-        drop(said);
-        self.probe.spawn(Box::pin(Spawned { number, task, said: self.said.clone() }));
+        let number = {
+            let mut said = self.said();
+            said.spawned += 1;
+            let number = said.spawned;
+            said.running.insert(number);
+            number
+        };
+        self.probe.spawn(Box::pin(Spawned { number, task, main: self.clone() }));
+    }
+
+    fn thread_ends(&self, thread: u8) {
+        self.probe.thread_ends(thread);
     }
 }
 
@@ -131,7 +174,7 @@ impl Probe for OfMain {
 struct Spawned {
     number: u32,
     task: Task,
-    said: Arc<Mutex<Said>>,
+    main: OfMain,
 }
 
 impl Future for Spawned {
@@ -141,8 +184,7 @@ impl Future for Spawned {
         let _main = Restored(POLLED.replace(self.number));
         let polled = self.task.as_mut().poll(context);
         if polled.is_ready() {
-            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-            said.running.remove(&self.number);
+            self.main.ends(self.number);
         }
         polled
     }
@@ -161,6 +203,7 @@ impl Drop for Restored {
 mod tests {
     use super::Said;
     use crate::event::Observation;
+    use crate::words;
     use std::collections::BTreeSet;
 
     fn said_by(task: u32, all: &[Observation]) -> Said {
@@ -174,7 +217,7 @@ mod tests {
         let lock = || "/lock".into();
         let asks = Observation::Attempts { lock: lock() };
         let gives_up = Observation::GivesUp { lock: lock(), why: "late".into() };
-        let takes = Observation::note("takes", "/queue", 1);
+        let takes = Observation::note(words::TAKES, "/queue", 1);
         assert!(said_by(1, std::slice::from_ref(&asks)).ends().is_some());
         assert!(said_by(1, &[asks.clone(), gives_up]).ends().is_none(), "it is over");
         assert!(said_by(2, std::slice::from_ref(&asks)).ends().is_none(), "that one has ended");
@@ -182,5 +225,7 @@ mod tests {
         let mut said = said_by(1, std::slice::from_ref(&takes));
         assert!(said.ends().is_none(), "it is a note");
         assert!(said.says(1, &takes).is_some() && said.says(0, &asks).is_some(), "too late");
+        let hums = Observation::note(words::Word::own("hums"), "/tune", 1);
+        assert!(said.says(1, &hums).is_none(), "no promise of the library listens for it");
     }
 }

@@ -28,6 +28,7 @@
 //! #         "g1".into()
 //! #     }
 //! #     fn spawn(&self, _: Task) {}
+//! #     fn thread_ends(&self, _: u8) {}
 //! # }
 //!
 //! async fn section(probe: &impl Probe) {
@@ -92,6 +93,9 @@ pub trait Probe: Send + Sync {
     /// waits for, what it told by that.
     fn spawn(&self, task: Task);
 
+    /// For engines: the task that was the last to tell as this thread has come to its end.
+    fn thread_ends(&self, thread: u8);
+
     /// The probe of another thread of this process, which asks for something of its own on the same session: what it
     /// says and writes is kept apart from what others do. Run the thread with [`spawn`](Probe::spawn).
     fn thread(&self, thread: u8) -> OfThread<Self>
@@ -134,6 +138,9 @@ impl<P: Probe> Probe for OfThread<P> {
     fn spawn(&self, task: Task) {
         self.probe.spawn(task);
     }
+    fn thread_ends(&self, thread: u8) {
+        self.probe.thread_ends(thread);
+    }
 }
 
 impl<P: Probe + ?Sized> Probe for Arc<P> {
@@ -160,5 +167,8 @@ impl<P: Probe + ?Sized> Probe for Arc<P> {
     }
     fn spawn(&self, task: Task) {
         (**self).spawn(task);
+    }
+    fn thread_ends(&self, thread: u8) {
+        (**self).thread_ends(thread);
     }
 }

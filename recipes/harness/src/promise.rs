@@ -197,6 +197,17 @@ pub struct Rest {
     pub sessions: Vec<(SessionId, ActorId)>,
 }
 
+impl Rest {
+    /// Whether one that has told that it waits does so still: its code has not ended. Of a thread beside the main one, nobody
+    /// but itself can tell, and its session lives.
+    pub fn goes_on(&self, actor: ActorId) -> bool {
+        match actor.thread {
+            0 => self.unfinished.contains(&actor),
+            _ => self.sessions.iter().any(|(_, lives)| *lives == actor.main()),
+        }
+    }
+}
+
 /// A promise with its type erased. Implemented for every [`Promise`], and for nothing else.
 pub trait AnyPromise: Debug + Send + Sync {
     /// As [`Promise::terms`].

@@ -415,20 +415,14 @@ impl Trial {
 
     /// The code of one process, ready to be polled.
     pub fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
-        match &self.code {
-            Code::Actor(code) | Code::Programs { explored: code, .. } => {
-                main_thread::actor(code, zk, probe, role)
-            }
-        }
+        let (Code::Actor(code) | Code::Programs { explored: code, .. }) = &self.code;
+        main_thread::run(probe, |probe| code(zk, probe, role))
     }
 
     /// As [`actor`](Trial::actor), for an engine that explores nothing.
     pub fn actor_once(&self, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
-        match &self.code {
-            Code::Actor(code) | Code::Programs { once: code, .. } => {
-                main_thread::actor(code, zk, probe, role)
-            }
-        }
+        let (Code::Actor(code) | Code::Programs { once: code, .. }) = &self.code;
+        main_thread::run(probe, |probe| code(zk, probe, role))
     }
 
     /// What is on trial, if it is a program.

@@ -67,6 +67,13 @@ macro_rules! words {
             #[doc = concat!("Told as *", $text, "*.")]
             pub const $name: Word<'static> = Word($text);
         )*
+
+        impl Word<'_> {
+            /// Whether the promises of the library listen for it.
+            pub(crate) fn is_of_the_library(self) -> bool {
+                [$($name),*].contains(&self)
+            }
+        }
     };
 }
 

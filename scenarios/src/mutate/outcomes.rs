@@ -274,6 +274,7 @@ fn seen(event: &Event) -> Option<String> {
             | GroundTruth::Crashed { .. }
             | GroundTruth::Paused { .. }
             | GroundTruth::Resumed { .. }
+            | GroundTruth::ThreadEnded { .. }
             | GroundTruth::Polls { .. },
         ) => return None,
     };

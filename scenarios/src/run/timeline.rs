@@ -215,6 +215,7 @@ impl Teller {
             GroundTruth::Polls { actor, request } => {
                 of_actor(actor, &format!("polls: asks {request} again and again"))
             }
+            GroundTruth::ThreadEnded { actor } => of_actor(actor, "ends: this thread alone"),
             GroundTruth::Finished { actor, end } => of_actor(
                 actor,
                 match end {

@@ -22,4 +22,5 @@ mod starts;
 mod stuck;
 mod threads;
 mod timers;
+mod twins;
 mod zxids;

@@ -85,9 +85,9 @@ fn the_cause_of_a_failure_is_the_programs_own_error() {
     for (function, error) in [
         (
             "fails",
-            "RuntimeError: it was not there (programs.py, line 94, in fails). Its last request was that",
+            "RuntimeError: it was not there (programs.py, line 95, in fails). Its last request was that",
         ),
-        ("exits", "SystemExit: 1 (programs.py, line 99, in exits). Its last request was that"),
+        ("exits", "SystemExit: 1 (programs.py, line 100, in exits). Its last request was that"),
     ] {
         let words =
             format!("replay programs.py:{function} --promises lock=/lock --seed 1 --format json {ALONE}");
@@ -106,6 +106,38 @@ fn a_program_that_exits_with_status_0_has_not_failed() {
     let output = of_programs("0", &words);
     let report = json(&output);
     assert_eq!((output.status.code(), &report["answer"]), (Some(0), &"held".into()), "{report:#}");
+}
+
+/// The end of any session excused all that waited, and so did naps without end.
+#[test]
+fn who_waits_for_ever_in_a_new_session_or_for_itself_is_stuck() {
+    if python().is_none() {
+        return;
+    }
+    let words =
+        "programs.py:waits_by_a_watch_of_its_session --promises counter=/counter --expiries 1 --drops 0";
+    let report = searched(&host().join("tests"), "0", &format!("{words} --lag 0"));
+    assert_eq!(report["promise"], "no-waiter-stuck", "{report:#}");
+    let words = "run programs.py:locks_what_it_has --promises lock=/lock --seeds 4 --format json";
+    let report = json(&of_programs("0", &format!("{words} --set rounds=1 {ALONE}")));
+    let is_stuck = |it: &Value| it["name"] == "no-waiter-stuck" && it["verdict"] == "broken";
+    assert!(report["promises"].as_array().expect("a list").iter().any(is_stuck), "{report:#}");
+}
+
+/// They were forgotten, and the lock with them.
+#[test]
+fn what_is_registered_to_run_at_exit_runs_as_a_life_ends() {
+    if python().is_none() {
+        return;
+    }
+    let words = format!(
+        "run programs.py:releases_at_exit --promises lock=/lock --set rounds=1 --seeds 8 --format json {ALONE}"
+    );
+    let report = json(&of_programs("0", &words));
+    assert_eq!(report["answer"], "held", "{report:#}");
+    let words = format!("programs.py:releases_at_exit --promises lock=/lock {CALM}");
+    let report = searched(&host().join("tests"), "0", &words);
+    assert_eq!(report["verdict"], "holds", "{report:#}");
 }
 
 /// What the threads were at was of no account once the function had returned: a search dropped them.
@@ -149,6 +181,12 @@ fn what_a_program_asks_the_machine_is_the_same_on_each() {
     let one = run("America/New_York");
     assert!(one.is_string(), "{one}");
     assert_eq!(one, run("Asia/Kolkata"));
+    // Of workers that have had no life before, and of one that has had all.
+    let swept = |jobs| {
+        let words = format!("run outside.py:asks_the_machine --promises lock=/lock --seeds 4 --jobs {jobs}");
+        json(&of_programs("0", &format!("{words} --format json {ALONE}")))["digest"].clone()
+    };
+    assert_eq!(swept(4), swept(1));
 }
 
 #[test]

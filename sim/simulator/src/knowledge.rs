@@ -269,6 +269,11 @@ impl Knowledge {
         self.holding.iter().any(|(holder, _)| holder.main() == actor && holder.thread > 0)
     }
 
+    /// It has ended, and has nothing any more.
+    pub fn thread_ended(&mut self, thread: ActorId) {
+        self.holding.retain(|(holder, _)| *holder != thread);
+    }
+
     /// A change of a znode, and for a creation or deletion that of its parent's children.
     fn fired(&mut self, path: &Text, kind: EventType, change: &mut Change<'_>) {
         let mut fire = |path: Text, kind| {

@@ -69,6 +69,7 @@ impl Lives {
         process.mailbox = mailbox.clone();
         process.finished = None;
         process.dozes_since_ns = None;
+        process.threads.clear();
         process.next_call = 0;
         mailbox
     }
@@ -239,6 +240,9 @@ impl Lives {
                 stage.queue.push(stage.now + after, event);
             }
             Ask::Observe { thread, what } => {
+                if thread > 0 && self.trial.programs().is_some() {
+                    p.threads.insert(thread);
+                }
                 p.polling.tells(&what);
                 self.observed(stage, actor.of_thread(thread), what);
             }
@@ -249,6 +253,7 @@ impl Lives {
                 };
                 self.tasks.executor.spawn(process, Box::pin(code));
             }
+            Ask::EndThread(thread) => thread_ends(stage, actor.of_thread(thread)),
             Ask::Submit { .. } => unreachable!("sessions take requests"),
         }
     }
@@ -311,6 +316,9 @@ impl Lives {
         let p = &mut self.processes[process];
         p.finished = Some(end);
         let actor = p.actor;
+        std::mem::take(&mut p.threads)
+            .into_iter()
+            .for_each(|thread| thread_ends(stage, actor.of_thread(thread)));
         stage.establish(GroundTruth::Finished { actor, end });
         match end {
             End::Done | End::Failed => {}
@@ -417,6 +425,11 @@ pub fn servers_of(stage: &mut Stage<'_>, process: u16) -> Vec<ServerId> {
         servers.truncate(if one { 1 } else { servers.len() });
     }
     servers
+}
+
+fn thread_ends(stage: &mut Stage<'_>, thread: ActorId) {
+    stage.knowledge.thread_ended(thread);
+    stage.establish(GroundTruth::ThreadEnded { actor: thread });
 }
 
 fn wake_after(stage: &mut Stage<'_>, actor: ActorId, after_ns: u64, sleeps: bool, completer: Completer<()>) {

@@ -21,6 +21,7 @@ pub enum Ask {
     Write { thread: u8, resource: Resource, token: Option<Zxid>, completer: Completer<bool> },
     Observe { thread: u8, what: Observation },
     Spawn(Task),
+    EndThread(u8),
 }
 
 /// What unwinds a task that asks for more than [`ASKS_PER_TURN`] things in one turn.
@@ -177,6 +178,10 @@ impl Probe for Mailbox {
 
     fn spawn(&self, task: Task) {
         self.ask(Ask::Spawn(task));
+    }
+
+    fn thread_ends(&self, thread: u8) {
+        self.ask(Ask::EndThread(thread));
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Process {
     pub opening: Option<ConnId>,
     pub calls: BTreeMap<u64, (Request, AskedAt, CallCompleter)>,
     pub polling: Polling,
+    /// As which threads beside the main one a program has told: they end with it.
+    pub threads: BTreeSet<u8>,
     /// Since when all that it has asked for is sleep.
     pub dozes_since_ns: Option<u64>,
     pub watches: BTreeMap<WatchId, Completer<WatchedEvent>>,
@@ -88,6 +90,7 @@ impl Process {
             opening: None,
             calls: BTreeMap::new(),
             polling: Polling::default(),
+            threads: BTreeSet::new(),
             dozes_since_ns: None,
             watches: BTreeMap::new(),
             next_call: 0,
@@ -106,6 +109,11 @@ impl Process {
     /// Whether the process is there, and in this life; whichever thread it is.
     pub fn is(&self, actor: ActorId) -> bool {
         self.actor == actor.main() && self.client.is_some()
+    }
+
+    /// Whether any of its tasks waits for an answer.
+    pub fn awaits_answers(&self) -> bool {
+        self.calls.values().any(|(.., completer)| !completer.is_abandoned())
     }
 
     /// The state of its session, as far as it knows.

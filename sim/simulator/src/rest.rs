@@ -17,6 +17,9 @@ use zk_proto::txn::NodeKind;
 /// What an answer may take at most where there is no fault, beside what sessions need to move on.
 const ANSWER_MS: u64 = 20_000;
 
+/// So many quarters of the time after healing may go by in naps, with nothing between them. Who naps on is stuck.
+const ENDLESS: u64 = 20;
+
 /// What decides whether a run is over, and what is judged then.
 pub struct Ending<'s, 'a> {
     pub stage: &'s mut Stage<'a>,
@@ -42,8 +45,8 @@ impl Ending<'_, '_> {
         self.stage.now >= since + timeout && (self.only_the_living() || self.stage.now >= since + 6 * timeout)
     }
 
-    /// Whether a process whose main thread has ended has others that wait for something, have it, work or sleep. A program has
-    /// none: it ends with the last of them, and its client's own timers go on for ever.
+    /// Whether a process whose main thread has ended has others that wait for an answer or for something that they have told,
+    /// have it, work or sleep. A program has none: it ends with the last of them, and its client's own timers go on for ever.
     fn threads_go_on(&self) -> bool {
         if self.lives.trial.programs().is_some() {
             return false;
@@ -56,11 +59,14 @@ impl Ending<'_, '_> {
             |actor| self.stage.waiting.has_of(actor) || self.stage.knowledge.has_holding_thread(actor);
         let is_due = |event: &SimEvent| match event {
             SimEvent::Wake { actor, completer, .. } => has_ended(actor) && !completer.is_abandoned(),
-            SimEvent::WriteAnswered { actor, completer, .. } => has_ended(actor) && !completer.is_abandoned(),
+            SimEvent::WriteArrives { actor, completer, .. }
+            | SimEvent::WriteAnswered { actor, completer, .. } => {
+                has_ended(actor) && !completer.is_abandoned()
+            }
             _ => false,
         };
         let mut live = self.lives.processes.0.iter().filter(|p| p.client.is_some());
-        live.any(|p| is_at_it(p.actor)) || self.stage.queue.events().any(is_due)
+        live.any(|p| is_at_it(p.actor) || p.awaits_answers()) || self.stage.queue.events().any(is_due)
     }
 
     /// Whether all actors are done while faults go on.
@@ -127,10 +133,12 @@ impl Ending<'_, '_> {
     fn sleeps_long(&self, at_ns: u64, event: &SimEvent) -> bool {
         let SimEvent::Wake { actor, after_ns, sleeps: true, completer } = event else { return false };
         let (process, long_ns) = (&self.lives.processes[actor.process], self.stage.scenario.heal_ns() / 4);
-        let dozes_long = process.dozes_since_ns.is_some_and(|since_ns| at_ns - since_ns >= long_ns);
+        let began_ns = at_ns - after_ns;
+        let dozed_ns = process.dozes_since_ns.map_or(0, |since_ns| began_ns.saturating_sub(since_ns));
         let lives = process.is(*actor) && !completer.is_abandoned();
-        // With shorter ones it may look again and again for what another task tells it.
-        lives && (*after_ns >= long_ns || *after_ns >= long_ns / 3 && dozes_long)
+        // In short naps it may look again and again for what another task tells it; in long ones, too, if they never end.
+        let naps = *after_ns >= long_ns / 3 && dozed_ns + after_ns >= long_ns;
+        lives && dozed_ns < ENDLESS * long_ns && (*after_ns >= long_ns || naps)
     }
 
     /// Judges what is left.

@@ -97,7 +97,8 @@ impl Stage<'_> {
             match &truth {
                 GroundTruth::Fired { woken, .. } => self.waiting.fired(woken.len()),
                 // Its other threads go on.
-                GroundTruth::Finished { actor, end: End::Done | End::Failed } => self.waiting.gone(*actor),
+                GroundTruth::Finished { actor, end: End::Done | End::Failed }
+                | GroundTruth::ThreadEnded { actor } => self.waiting.gone(*actor),
                 GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor } => {
                     self.waiting.ended(*actor)
                 }
@@ -120,6 +121,7 @@ impl Stage<'_> {
             | GroundTruth::Resumed { actor }
             | GroundTruth::Wrote { actor, .. }
             | GroundTruth::Polls { actor, .. }
+            | GroundTruth::ThreadEnded { actor }
             | GroundTruth::Finished { actor, .. } => actor.process >= self.scenario.clients,
             GroundTruth::NodeCreated { .. }
             | GroundTruth::NodeWritten { .. }

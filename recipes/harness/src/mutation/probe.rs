@@ -48,4 +48,8 @@ impl Probe for Told {
     fn spawn(&self, task: Task) {
         self.probe.spawn(task);
     }
+
+    fn thread_ends(&self, thread: u8) {
+        self.probe.thread_ends(thread);
+    }
 }

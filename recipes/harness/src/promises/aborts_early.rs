@@ -51,7 +51,7 @@ impl Promise for AbortsEarly {
                 let is_early = !commits && self.empty.iter().any(|path| is_vote(&path));
                 found.extend(is_early.then_some(Finding::Tested));
             }
-            (Some(Told::Failed(actor)), _) => drop(self.waiting.remove(&actor)),
+            (Some(Told::Failed(actor)), _) => self.waiting.retain(|waits, _| waits.main() != actor),
             (_, Event::Observed { actor, what }) => {
                 if let Some((words::VOTES_TO_COMMIT | words::VOTES_TO_ABORT, transaction, _)) = what.told() {
                     self.waiting.insert(*actor, transaction.into());
@@ -65,16 +65,16 @@ impl Promise for AbortsEarly {
             (_, Event::Is(GroundTruth::NodeDeleted { path, .. })) => {
                 self.empty.remove(path);
             }
+            (_, Event::Is(GroundTruth::ThreadEnded { actor })) => drop(self.waiting.remove(actor)),
             (_, Event::Is(_)) => {}
         }
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        for actor in &rest.unfinished {
-            if let Some(transaction) = self.waiting.get(actor).filter(|of| self.aborted.contains(*of)) {
-                let what = format!("{actor} waits for votes in {transaction}, where one is to abort");
-                found.push(broken_for(what, &[*actor]));
-            }
+        let waits = |(actor, of): &(&ActorId, &Text)| rest.goes_on(**actor) && self.aborted.contains(*of);
+        for (actor, transaction) in self.waiting.iter().filter(waits) {
+            let what = format!("{actor} waits for votes in {transaction}, where one is to abort");
+            found.push(broken_for(what, &[*actor]));
         }
     }
 }

@@ -67,20 +67,19 @@ impl Waiters {
                     wait.owed |= wait.has_seen;
                 }
             }
-            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
-                self.waiting.remove(actor);
-            }
+            Event::Is(
+                GroundTruth::Finished { actor, .. }
+                | GroundTruth::ThreadEnded { actor }
+                | GroundTruth::Crashed { actor },
+            ) => drop(self.waiting.remove(actor)),
             Event::Is(_) => {}
         }
         None
     }
 
     /// Those who still wait at rest.
-    fn stuck(&self, rest: &Rest) -> impl Iterator<Item = (ActorId, Wait)> {
-        let all = rest.unfinished.iter();
-        all.filter_map(|actor| self.waiting.get(actor).map(|wait| (*actor, *wait)))
-            .collect::<Vec<_>>()
-            .into_iter()
+    fn stuck<'a>(&'a self, rest: &'a Rest) -> impl Iterator<Item = (ActorId, Wait)> + 'a {
+        self.waiting.iter().map(|(actor, wait)| (*actor, *wait)).filter(|(actor, _)| rest.goes_on(*actor))
     }
 }
 
@@ -246,9 +245,11 @@ impl Promise for RaisedAsTold {
             },
             Event::Is(GroundTruth::NodeCreated { path, .. }) if **path == *self.node => self.is(true),
             Event::Is(GroundTruth::NodeDeleted { path, .. }) if **path == *self.node => self.is(false),
-            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
-                self.about.remove(actor);
-            }
+            Event::Is(
+                GroundTruth::Finished { actor, .. }
+                | GroundTruth::ThreadEnded { actor }
+                | GroundTruth::Crashed { actor },
+            ) => drop(self.about.remove(actor)),
             Event::Is(_) => {}
         }
     }

@@ -126,11 +126,12 @@ impl Rounds {
                 _ => None,
             },
             Event::Is(GroundTruth::SessionClosed { actor, .. }) => {
-                let member = self.members.remove(actor)?;
+                let actor = self.member(*actor);
+                let member = self.members.remove(&actor)?;
                 self.fallen += i64::from(member.gathers());
                 if may_return && member.place == Place::Arriving && member.round.is_none() {
                     let fell = if member.registered { Fell::Registered } else { Fell::Unregistered };
-                    self.may_return.insert(*actor, fell);
+                    self.may_return.insert(actor, fell);
                 }
                 self.deleted_externally |= member.deleted_externally;
                 None
@@ -160,13 +161,20 @@ impl Rounds {
         }
     }
 
+    /// The thread of a process that is a member, if any is.
+    fn member(&self, process: ActorId) -> ActorId {
+        self.members.keys().find(|member| member.main() == process).copied().unwrap_or(process)
+    }
+
     /// One that is no member makes a znode: in a new session, it may go on as one.
-    fn return_as_member(&mut self, actor: ActorId) {
-        match self.may_return.remove(&actor) {
+    fn return_as_member(&mut self, process: ActorId) {
+        let member = self.may_return.keys().find(|member| member.main() == process).copied();
+        let Some(member) = member else { return };
+        match self.may_return.remove(&member) {
             Some(Fell::Before) => self.ambiguous = true,
             Some(fell) => {
                 self.fallen -= i64::from(fell == Fell::Registered);
-                self.members.insert(actor, Member::ARRIVING);
+                self.members.insert(member, Member::ARRIVING);
             }
             None => {}
         }
@@ -175,9 +183,9 @@ impl Rounds {
     /// An administrator has deleted a znode.
     fn delete_externally(&mut self, owner: SessionId) {
         self.tainted |= owner == SessionId::NONE;
-        let actor = self.tracker.live.get(&owner);
-        if let Some(member) = actor.and_then(|actor| self.members.get_mut(actor)) {
-            member.deleted_externally = true;
+        if let Some(actor) = self.tracker.live.get(&owner) {
+            let member = self.member(*actor);
+            self.members.entry(member).and_modify(|member| member.deleted_externally = true);
         }
     }
 
@@ -193,10 +201,11 @@ impl Rounds {
 
     fn register(&mut self, owner: SessionId, registered: bool) {
         if let Some(actor) = self.tracker.live.get(&owner).copied() {
-            if registered && !self.members.contains_key(&actor) {
+            if registered && !self.members.contains_key(&self.member(actor)) {
                 self.return_as_member(actor);
             }
-            self.members.entry(actor).and_modify(|member| {
+            let member = self.member(actor);
+            self.members.entry(member).and_modify(|member| {
                 if registered && member.deleted_externally && member.place == Place::Arriving {
                     // Anew, for the round that gathers now.
                     (member.deleted_externally, member.missed, member.round) = (false, true, None);
@@ -214,6 +223,9 @@ impl Rounds {
         match what {
             words::ARRIVES_AT => {
                 self.size = number;
+                // Of two threads, nobody can tell whose a znode is.
+                let member = self.member(actor.main());
+                self.ambiguous |= self.members.contains_key(&member) && member != actor;
                 self.members.insert(actor, Member::ARRIVING);
                 None
             }
@@ -429,7 +441,7 @@ impl Promise for BarrierOpens {
         if self.0.ambiguous {
             return;
         }
-        let stuck: Vec<_> = self.0.live().filter(|(actor, _)| rest.unfinished.contains(actor)).collect();
+        let stuck: Vec<_> = self.0.live().filter(|(actor, _)| rest.goes_on(*actor)).collect();
         let arriving =
             stuck.iter().filter(|(_, m)| m.place == Place::Arriving && m.round.is_none()).count() as i64;
         let runs = |round: Option<u32>| {

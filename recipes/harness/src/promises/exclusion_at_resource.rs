@@ -116,7 +116,9 @@ impl ExclusionAtResource {
             }
             Event::Is(GroundTruth::Crashed { actor }) => self.asking.retain(|other| other.main() != *actor),
             // Its other threads go on.
-            Event::Is(GroundTruth::Finished { actor, .. }) => self.asking.retain(|other| other != actor),
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
+                self.asking.retain(|other| other != actor)
+            }
             Event::Is(truth) => {
                 if let Some(actor) = dies.filter(|_| !had_lost).or(self.tracker.loser(truth)) {
                     // Of several threads one can have been granted it, as it stands before the others.

@@ -46,7 +46,7 @@ impl LeaversUnlisted {
     }
 
     fn is_listed(&self, actor: ActorId, node: &str) -> bool {
-        self.listed.get(node).and_then(|session| self.sessions.get(session)) == Some(&actor)
+        self.listed.get(node).and_then(|session| self.sessions.get(session)) == Some(&actor.main())
     }
 }
 
@@ -74,9 +74,13 @@ impl Promise for LeaversUnlisted {
             }
             Event::Is(GroundTruth::SessionClosed { session, actor, .. }) => {
                 self.sessions.remove(session);
-                self.leaving.remove(actor);
+                self.leaving.retain(|leaves, _| leaves.main() != *actor);
             }
-            Event::Is(GroundTruth::Crashed { actor } | GroundTruth::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Crashed { actor }) => {
+                self.leaving.retain(|leaves, _| leaves.main() != *actor);
+            }
+            // Its other threads go on.
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
                 self.leaving.remove(actor);
             }
             Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.group, path) => {

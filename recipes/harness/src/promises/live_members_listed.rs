@@ -68,7 +68,7 @@ impl Promise for LiveMembersListed {
             Event::Observed { actor, what } => self.hear(*actor, what, found),
             Event::Is(GroundTruth::NodeCreated { path, owner, .. }) => self.makes(path, *owner, found),
             Event::Is(GroundTruth::SessionClosed { actor, .. } | GroundTruth::Crashed { actor }) => {
-                self.members.remove(actor);
+                self.members.retain(|member, _| member.main() != *actor);
             }
             Event::Is(_) => {}
         }
@@ -76,7 +76,9 @@ impl Promise for LiveMembersListed {
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         for (actor, (node, _)) in &self.members {
-            let Some((session, _)) = rest.sessions.iter().find(|(_, of)| of == actor) else { continue };
+            let Some((session, _)) = rest.sessions.iter().find(|(_, of)| *of == actor.main()) else {
+                continue;
+            };
             found.push(match rest.nodes.iter().find(|(path, _)| path == node) {
                 Some((_, owner)) if owner == session => Finding::Tested,
                 Some((_, owner)) => {

@@ -270,8 +270,25 @@ pub(crate) mod testing {
         Event::Is(GroundTruth::Wrote { resource, actor: actor(p), token: None, accepted })
     }
 
-    /// What a promise finds in these events.
-    pub fn findings(mut promise: impl Promise, events: Vec<Event>) -> Vec<Finding> {
+    /// What a promise finds in these events: the same if threads do it all beside the main ones.
+    pub fn findings(promise: impl Promise, events: Vec<Event>) -> Vec<Finding> {
+        let by_threads = in_threads(&events).collect();
+        let found = seen(&mut promise.clone(), events);
+        assert_same(&found, &seen(&mut promise.clone(), by_threads));
+        found
+    }
+
+    /// What a promise finds at rest after these events: the same if threads do it all beside the main ones.
+    pub fn resting(promise: impl Promise, events: Vec<Event>, rest: &Rest) -> Vec<Finding> {
+        let by_threads = in_threads(&events).collect();
+        let found = found_at_rest(promise.clone(), events, rest);
+        let mut live = rest.clone();
+        live.sessions.extend(rest.unfinished.iter().map(|actor| (session(actor.process), *actor)));
+        assert_same(&found, &found_at_rest(promise, by_threads, &live));
+        found
+    }
+
+    fn seen(promise: &mut impl Promise, events: Vec<Event>) -> Vec<Finding> {
         let mut found = Vec::new();
         for event in events {
             promise.see(&event, &mut found);
@@ -279,15 +296,42 @@ pub(crate) mod testing {
         found
     }
 
-    /// What a promise finds at rest after these events.
-    pub fn resting(mut promise: impl Promise, events: Vec<Event>, rest: &Rest) -> Vec<Finding> {
+    fn found_at_rest(mut promise: impl Promise, events: Vec<Event>, rest: &Rest) -> Vec<Finding> {
+        seen(&mut promise, events);
         let mut found = Vec::new();
-        for event in events {
-            promise.see(&event, &mut found);
-        }
-        found.clear();
         promise.at_rest(rest, &mut found);
         found
+    }
+
+    const THREAD: u8 = 77;
+
+    /// The same events, where a thread of each process does what its main one does, and ends before that.
+    fn in_threads(events: &[Event]) -> impl Iterator<Item = Event> {
+        events.iter().cloned().flat_map(|event| match event {
+            Event::Is(GroundTruth::Wrote { resource, actor, token, accepted }) if actor.thread == 0 => {
+                let actor = actor.of_thread(THREAD);
+                vec![Event::Is(GroundTruth::Wrote { resource, actor, token, accepted })]
+            }
+            Event::Is(GroundTruth::Finished { actor, .. }) => {
+                vec![Event::Is(GroundTruth::ThreadEnded { actor: actor.of_thread(THREAD) }), event]
+            }
+            Event::Observed { actor, .. } if actor.thread == 0 => vec![by_thread(THREAD, event)],
+            event => vec![event],
+        })
+    }
+
+    /// For whose deed an assumption is violated, of several threads nobody knows.
+    fn assert_same(found: &[Finding], by_threads: &[Finding]) {
+        let told = |found: &[Finding]| {
+            let mut found = found.to_vec();
+            for finding in &mut found {
+                if let Finding::Broken(violation) = finding {
+                    violation.violated_assumption = None;
+                }
+            }
+            format!("{found:?}")
+        };
+        assert_eq!(told(found), told(by_threads).replace(&format!("/{THREAD}"), ""), "in threads");
     }
 
     pub fn broken_by(found: &[Finding]) -> Vec<(&str, Option<Assumption>)> {

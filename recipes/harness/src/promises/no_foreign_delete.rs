@@ -39,7 +39,9 @@ impl NoForeignDelete {
             {
                 self.held.insert(actor, node.clone());
             }
-            Observation::Leaves { lock }
+            // It goes on by another one.
+            Observation::Shares { lock, .. }
+            | Observation::Leaves { lock }
             | Observation::Released { lock }
             | Observation::GivesUp { lock, .. }
                 if **lock == *self.lock =>
@@ -171,6 +173,7 @@ mod tests {
         let what = "session 0x1 deleted /lock/a-lock-0000000000, by which p0 holds the lock";
         assert_eq!(broken_by(&judge(vec![gone.clone()])), [(what, None)]);
         assert_eq!(judge(vec![leaves(0), gone.clone()]), [Finding::Tested]);
+        assert_eq!(judge(vec![shares(0), gone.clone()]), [Finding::Tested], "it goes on by another one");
         assert_eq!(judge(vec![closed(0), gone]), [Finding::Tested]);
     }
 

@@ -2,7 +2,7 @@
 
 use super::findings::broken_at;
 use super::no_waiter_stuck::Deaths;
-use crate::context::parent;
+use crate::context::{RunningThreads, parent};
 use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoLitter {
     deaths: Deaths,
+    running: RunningThreads,
     /// The persistent znodes that exist, and who has made them.
     made: BTreeMap<Text, SessionId>,
 }
@@ -29,6 +30,7 @@ impl Promise for NoLitter {
 
     fn see(&mut self, event: &Event, _: &mut Vec<Finding>) {
         self.deaths.see(event);
+        self.running.see(event);
         match event {
             // Nothing is judged any more.
             _ if self.deaths.any() => self.made.clear(),
@@ -43,7 +45,7 @@ impl Promise for NoLitter {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        if self.deaths.any() || !rest.unfinished.is_empty() {
+        if self.deaths.any() || self.running.any() || !rest.unfinished.is_empty() {
             return;
         }
         found.push(Finding::Tested);
@@ -112,6 +114,7 @@ mod tests {
         for dies in [crashed(0), closed(0)] {
             assert_eq!(at_rest(own, vec![dies], 0), []);
         }
+        assert_eq!(at_rest(own, vec![by_thread(1, attempts(0)), finished(0)], 0), [], "its thread goes on");
         // Neither is a death: what an administrator takes away elsewhere, and to close one's own session.
         for event in [deleted("/b/p0", ADMIN, 0), closes(0)] {
             assert_eq!(broken_by(&at_rest(own, vec![event], 0)).len(), 1);

@@ -66,7 +66,9 @@ impl Promise for NoOrphanZnode {
                 _ => {}
             },
             // Its other threads go on.
-            Event::Is(GroundTruth::Finished { actor, .. }) => drop(self.attempting.remove(actor)),
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
+                self.attempting.remove(actor);
+            }
             Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
             }

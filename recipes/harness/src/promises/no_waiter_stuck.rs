@@ -3,6 +3,7 @@
 use super::findings::broken_for;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
+use crate::words;
 use std::collections::BTreeSet;
 use zk_api::{SessionId, Text};
 
@@ -33,7 +34,7 @@ impl NoWaiterStuck {
     }
 
     /// As [`while_all_live`](Self::while_all_live), but an actor that was granted something or has begun something, and
-    /// is not done with it, may be meant to stay.
+    /// is not done with it, may be meant to stay: a leader, or a member. What the library has words for comes to an end.
     pub fn but_who_stays() -> Self {
         NoWaiterStuck { staying: Some(BTreeSet::new()), ..NoWaiterStuck::while_all_live() }
     }
@@ -41,23 +42,27 @@ impl NoWaiterStuck {
     /// Takes note; gives whether another waits for what somebody is done with.
     fn hear(&mut self, actor: ActorId, what: &Observation) -> bool {
         let subject = what.subject();
+        let ends = what.word().is_of_the_library() && what.word() != words::IS_A_MEMBER_BY;
         if let Some(staying) = &mut self.staying {
             match what {
-                Observation::Granted { .. }
-                | Observation::Shares { .. }
-                | Observation::Enters { .. }
-                | Observation::Begins { .. } => drop(staying.insert((actor, subject.clone()))),
+                Observation::Granted { .. } | Observation::Shares { .. } | Observation::Enters { .. } => {
+                    staying.insert((actor, subject.clone()));
+                }
+                Observation::Begins { .. } if !ends => {
+                    staying.insert((actor, subject.clone()));
+                }
                 Observation::Released { .. } | Observation::Ends { .. } => {
                     staying.remove(&(actor, subject.clone()));
                 }
                 Observation::Attempts { .. }
                 | Observation::GivesUp { .. }
                 | Observation::Leaves { .. }
+                | Observation::Begins { .. }
                 | Observation::Notes { .. } => {}
             }
         }
         let (waits, is_done) = match what {
-            Observation::Begins { .. } if self.staying.is_some() => return false,
+            Observation::Begins { .. } if self.staying.is_some() && !ends => return false,
             Observation::Attempts { .. } | Observation::Begins { .. } => (true, false),
             Observation::Granted { .. }
             | Observation::Shares { .. }
@@ -97,37 +102,64 @@ impl NoWaiterStuck {
 /// of that, which may be told before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Deaths {
-    /// Somebody has, for certain.
-    is_certain: bool,
+    certain: Certain,
     /// Who has come to an end as its session was over.
     lost: BTreeSet<ActorId>,
     /// Who has closed its session.
     closed: BTreeSet<ActorId>,
 }
 
+/// Who has died for certain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Certain {
+    #[default]
+    Nobody,
+    /// This one, which may go on in another session.
+    One(ActorId),
+    Several,
+}
+
 impl Deaths {
     pub(super) fn see(&mut self, event: &Event) {
         let Event::Is(truth) = event else { return };
-        match truth {
-            _ if self.is_certain => {}
-            GroundTruth::SessionClosed { expired: true, .. }
-            | GroundTruth::LearnsExpiry { .. }
-            | GroundTruth::Crashed { .. }
-            | GroundTruth::Finished { end: End::Failed, .. } => self.are_certain(),
-            GroundTruth::SessionClosed { actor, .. } => drop(self.closed.insert(*actor)),
-            GroundTruth::Finished { actor, end: End::SessionLost } => drop(self.lost.insert(*actor)),
-            GroundTruth::SessionOpened { actor, .. } => drop(self.closed.remove(actor)),
+        match (truth, self.certain) {
+            (_, Certain::Several) => {}
+            (
+                GroundTruth::SessionClosed { actor, expired: true, .. }
+                | GroundTruth::LearnsExpiry { actor }
+                | GroundTruth::Crashed { actor }
+                | GroundTruth::Finished { actor, end: End::Failed },
+                Certain::Nobody,
+            ) => *self = Deaths { certain: Certain::One(*actor), ..Deaths::default() },
+            (
+                GroundTruth::SessionClosed { actor, expired: true, .. }
+                | GroundTruth::LearnsExpiry { actor }
+                | GroundTruth::Crashed { actor }
+                | GroundTruth::Finished { actor, end: End::SessionLost | End::Failed },
+                Certain::One(one),
+            ) if *actor != one => self.are_several(),
+            (_, Certain::One(_)) => {}
+            (GroundTruth::SessionClosed { actor, .. }, Certain::Nobody) => drop(self.closed.insert(*actor)),
+            (GroundTruth::Finished { actor, end: End::SessionLost }, Certain::Nobody) => {
+                self.lost.insert(*actor);
+            }
+            (GroundTruth::SessionOpened { actor, .. }, Certain::Nobody) => drop(self.closed.remove(actor)),
             _ => {}
         }
     }
 
-    fn are_certain(&mut self) {
-        *self = Deaths { is_certain: true, ..Deaths::default() };
+    fn are_several(&mut self) {
+        *self = Deaths { certain: Certain::Several, ..Deaths::default() };
     }
 
     /// Whether there are any.
     pub(super) fn any(&self) -> bool {
-        self.is_certain || !self.lost.is_subset(&self.closed)
+        self.certain != Certain::Nobody || !self.lost.is_subset(&self.closed)
+    }
+
+    /// Whether this one may wait for ever for another. For nobody does who died itself, alone, and has another session.
+    fn excuse(&self, actor: ActorId) -> bool {
+        self.any() && self.certain != Certain::One(actor.main())
     }
 }
 
@@ -145,7 +177,7 @@ impl Promise for NoWaiterStuck {
         if let Some(deaths) = &mut self.deaths {
             deaths.see(event);
             if is_robbed {
-                deaths.are_certain();
+                deaths.are_several();
             }
         }
         let is_tested = match event {
@@ -158,7 +190,9 @@ impl Promise for NoWaiterStuck {
                 false
             }
             // Its other threads go on.
-            Event::Is(GroundTruth::Finished { actor, .. }) => self.forgets(|other| other == *actor),
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
+                self.forgets(|other| other == *actor)
+            }
             Event::Is(GroundTruth::Crashed { actor }) => self.forgets(|other| other.main() == *actor),
             Event::Is(_) => false,
         };
@@ -166,20 +200,21 @@ impl Promise for NoWaiterStuck {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        if self.deaths.as_ref().is_some_and(Deaths::any) {
-            return;
-        }
+        let is_owed = |actor: ActorId| !self.deaths.as_ref().is_some_and(|deaths| deaths.excuse(actor));
         let is_in =
             |all: &BTreeSet<(ActorId, Text)>, actor| all.iter().any(|(other, _)| other.main() == actor);
         let may_stay = |actor| self.staying.as_ref().is_some_and(|staying| is_in(staying, actor));
-        let waits = |actor: &&ActorId| is_in(&self.waiting, **actor) || !may_stay(**actor);
+        let waits =
+            |actor: &&ActorId| is_owed(**actor) && (is_in(&self.waiting, **actor) || !may_stay(**actor));
         for actor in rest.unfinished.iter().filter(waits) {
             // It may be for another who waits.
             found.push(broken_for(format!("{actor} waits for ever"), &rest.unfinished));
         }
         let waits_alone = |actor: &ActorId| {
             let main = actor.main();
-            !rest.unfinished.contains(&main) && rest.sessions.iter().any(|(_, lives)| *lives == main)
+            is_owed(main)
+                && !rest.unfinished.contains(&main)
+                && rest.sessions.iter().any(|(_, lives)| *lives == main)
         };
         for (actor, subject) in self.waiting.iter().filter(|(actor, _)| waits_alone(actor)) {
             let what =
@@ -226,6 +261,18 @@ mod tests {
         assert_eq!(stuck(vec![asks], &whole), 1, "once, of the process");
     }
 
+    /// One session's end excused everybody, and whose it was.
+    #[test]
+    fn who_alone_has_died_and_lives_on_is_owed_it_and_no_other() {
+        let stuck = |died: &[u16], unfinished: u16| {
+            let died = died.iter().flat_map(|p| [opened(*p), closed(*p), opened(*p)]).collect();
+            let rest = Rest { unfinished: vec![actor(unfinished)], ..Rest::default() };
+            resting(NoWaiterStuck::but_who_stays(), died, &rest).len()
+        };
+        assert_eq!((stuck(&[], 1), stuck(&[1], 1), stuck(&[1, 1], 1)), (1, 1, 1));
+        assert_eq!((stuck(&[0], 1), stuck(&[1, 0], 1), stuck(&[0, 1], 1)), (0, 0, 0));
+    }
+
     #[test]
     fn who_has_something_may_stay_and_nobody_else() {
         let rest = Rest { unfinished: vec![actor(0), actor(1), actor(2)], ..Rest::default() };
@@ -241,6 +288,8 @@ mod tests {
         assert_eq!(stuck(said), ["p1 waits for ever", "p2 waits for ever"], "p2 has said nothing");
         assert_eq!(stuck(vec![begins, attempts(1), granted(1)]), ["p2 waits for ever"]);
         assert_eq!(stuck(vec![attempts(1), granted(1), released(1)]).len(), 3);
+        let adds = |actor| Event::Observed { actor, what: Observation::begins(words::ADDS, LOCK, 1) };
+        assert_eq!(stuck(vec![adds(actor(1))]).len(), 3, "to add is to come to an end");
     }
 
     /// Any deletion of another's znode was an excuse, and so was the end of a session that its own client had closed, and

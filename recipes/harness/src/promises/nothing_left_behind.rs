@@ -1,7 +1,7 @@
 //! `nothing-left-behind`.
 
 use super::findings::broken_for;
-use crate::context::{below, within};
+use crate::context::{RunningThreads, below, within};
 use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;
@@ -12,12 +12,13 @@ pub struct NothingLeftBehind {
     parent: &'static str,
     /// Who has told of something there, and has not ended.
     busy: BTreeSet<ActorId>,
+    running: RunningThreads,
 }
 
 impl NothingLeftBehind {
     /// For what is below this znode.
     pub fn of(parent: &'static str) -> Self {
-        NothingLeftBehind { parent, busy: BTreeSet::new() }
+        NothingLeftBehind { parent, busy: BTreeSet::new(), running: RunningThreads::default() }
     }
 }
 
@@ -31,6 +32,7 @@ impl Promise for NothingLeftBehind {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        self.running.see(event);
         match event {
             Event::Observed { actor, what } if within(self.parent, what.subject()) => {
                 self.busy.insert(actor.main());
@@ -49,6 +51,7 @@ impl Promise for NothingLeftBehind {
             let of = rest.sessions.iter().find(|(session, _)| session == owner);
             if let Some((_, actor)) = of
                 && !rest.unfinished.contains(actor)
+                && !self.running.any_of(*actor)
             {
                 found.push(broken_for(format!("{path} is left of {actor}, which has ended"), &[*actor]));
             }
@@ -70,6 +73,18 @@ mod tests {
         let found = resting(NothingLeftBehind::of("/b"), vec![], &rest);
         assert_eq!(broken_by(&found), [("/b/p0 is left of p0, which has ended", None)]);
         assert_eq!(resting(NothingLeftBehind::of("/d"), vec![], &rest), []);
+    }
+
+    /// With the main thread's end, all counted as ended.
+    #[test]
+    fn what_a_thread_has_that_goes_on_is_not_left() {
+        let nodes = vec![("/b/p0".into(), session(0))];
+        let rest = Rest { nodes, sessions: vec![(session(0), actor(0))], ..Rest::default() };
+        let goes_on = vec![by_thread(1, notes(0, "arrives at", "/b")), finished(0)];
+        let ended = Event::Is(GroundTruth::ThreadEnded { actor: actor(0).of_thread(1) });
+        let left = |events| resting(NothingLeftBehind::of("/b"), events, &rest).len();
+        assert_eq!(left(goes_on.clone()), 0);
+        assert_eq!(left([goes_on, vec![ended]].concat()), 1);
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.

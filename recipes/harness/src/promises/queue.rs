@@ -28,6 +28,8 @@ enum QueueStep<'a> {
     WorkedOff(&'a str),
     /// It asks no more: it is dead, or has given up.
     Ends(ActorId),
+    /// Its session is over; it may go on in another one.
+    Lapses(ActorId),
     /// It asks no more, as it has done all it was to do.
     IsDone(ActorId),
 }
@@ -46,7 +48,8 @@ impl Ears {
 
     fn hear<'a>(&mut self, event: &'a Event) -> Option<QueueStep<'a>> {
         if let Some(dead) = self.tracker.see(event) {
-            return Some(QueueStep::Ends(dead));
+            let lapses = matches!(event, Event::Is(GroundTruth::SessionClosed { .. }));
+            return Some(if lapses { QueueStep::Lapses(dead) } else { QueueStep::Ends(dead) });
         }
         match event {
             Event::Observed { actor, what } => match what.told()? {
@@ -69,7 +72,9 @@ impl Ears {
             Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.items, path) => {
                 Some(QueueStep::Vanishes(path))
             }
-            Event::Is(GroundTruth::Finished { actor, end: End::Done }) => Some(QueueStep::IsDone(*actor)),
+            Event::Is(
+                GroundTruth::Finished { actor, end: End::Done } | GroundTruth::ThreadEnded { actor },
+            ) => Some(QueueStep::IsDone(*actor)),
             Event::Is(GroundTruth::Finished { actor, .. }) => Some(QueueStep::Ends(*actor)),
             Event::Is(_) => None,
         }
@@ -166,9 +171,11 @@ impl Promise for NothingLost {
                     found.push(Finding::Tested);
                 }
             }
-            Some(QueueStep::Ends(actor)) => {
-                let counts = self.asking.remove(&actor) && self.delivery == Delivery::AtMostOnce;
-                self.fallen += usize::from(counts);
+            Some(QueueStep::Ends(actor) | QueueStep::Lapses(actor)) => {
+                let before = self.asking.len();
+                self.asking.retain(|other| other.main() != actor);
+                let counts = self.delivery == Delivery::AtMostOnce;
+                self.fallen += if counts { before - self.asking.len() } else { 0 };
             }
             Some(QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
@@ -297,10 +304,20 @@ impl TakesInOrder {
         TakesInOrder { ears: Ears::of(items), priorities, waiting: Vec::new(), count: 0, asking }
     }
 
+    /// Those ask no more. What one of them may have had is not judged.
+    fn forget(&mut self, are_those: impl Fn(ActorId) -> bool) {
+        let asked = self.asking.len();
+        self.asking.retain(|actor, _| !are_those(*actor));
+        if self.asking.len() < asked {
+            self.waiting.clear();
+        }
+    }
+
     fn takes(&mut self, actor: ActorId, item: &str, found: &mut Vec<Finding>) {
-        let Some(asked) = self.asking.remove(&actor) else { return };
         let Some(at) = self.waiting.iter().position(|waiting| *waiting.item == *item) else { return };
         let taken = self.waiting.remove(at);
+        // Who has asked in a former session may take what it was given then.
+        let Some(asked) = self.asking.remove(&actor) else { return };
         if taken.overtaken.is_some_and(|others| !others.contains(&actor)) {
             let what = format!("{actor} takes {item} only after one that comes behind it");
             found.push(broken_of(what, item));
@@ -353,11 +370,10 @@ impl Promise for TakesInOrder {
             Some(QueueStep::Takes(actor, item)) if !self.ears.tracker.is_dead(actor) => {
                 self.takes(actor, item, found)
             }
-            Some(QueueStep::Ends(actor) | QueueStep::IsDone(actor)) => {
-                if self.asking.remove(&actor).is_some() {
-                    self.waiting.clear();
-                }
+            Some(QueueStep::Ends(actor) | QueueStep::Lapses(actor)) => {
+                self.forget(|other| other.main() == actor)
             }
+            Some(QueueStep::IsDone(actor)) => self.forget(|other| other == actor),
             Some(QueueStep::Takes(..) | QueueStep::WorkedOff(_) | QueueStep::HasPut(..)) | None => {}
         }
     }
@@ -408,13 +424,16 @@ impl Promise for QueueProgress {
             Some(QueueStep::Ends(actor) | QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
-            Some(QueueStep::Puts(..) | QueueStep::HasPut(..) | QueueStep::WorkedOff(_)) | None => {}
+            // At rest, it waits on if it has another one.
+            Some(
+                QueueStep::Puts(..) | QueueStep::HasPut(..) | QueueStep::WorkedOff(_) | QueueStep::Lapses(_),
+            )
+            | None => {}
         }
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let waits = |actor: &&ActorId| self.asking.contains(actor);
-        if let Some(actor) = rest.unfinished.iter().find(waits) {
+        if let Some(actor) = self.asking.iter().find(|actor| rest.goes_on(**actor)) {
             let what = |item| format!("{actor} waits for ever though {item} is there");
             found.extend(self.there.iter().map(|item| broken_of(what(item), item)));
         }

@@ -87,8 +87,11 @@ impl Promise for SharersMeet {
             self.learn(truth, found);
         }
         let standing = &self.tracker.standing;
+        let waits = |actor: &ActorId| {
+            standing.iter().any(|(waits, how)| waits.main() == *actor && *how == Standing::Waits)
+        };
         self.asked.retain(|_, asked| {
-            asked.retain(|actor| standing.get(actor) == Some(&Standing::Waits));
+            asked.retain(waits);
             !asked.is_empty()
         });
         let now = sharers(&self.tracker);

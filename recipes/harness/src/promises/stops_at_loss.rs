@@ -27,7 +27,7 @@ impl StopsAtLoss {
     }
 
     fn told(&mut self, actor: ActorId) {
-        if let Some(told) = self.inside.get_mut(&actor) {
+        for (_, told) in self.inside.iter_mut().filter(|(inside, _)| inside.main() == actor) {
             *told = true;
         }
     }
@@ -90,7 +90,11 @@ impl Promise for StopsAtLoss {
                     found.push(broken(format!("{actor} goes on though it was told, and writes"), None));
                 }
             }
-            Event::Is(GroundTruth::Crashed { actor } | GroundTruth::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Crashed { actor }) => {
+                self.inside.retain(|inside, _| inside.main() != *actor)
+            }
+            // Its other threads go on.
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
                 self.inside.remove(actor);
             }
             Event::Is(_) => {}

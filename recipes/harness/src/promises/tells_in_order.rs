@@ -1,6 +1,7 @@
 //! `tells-in-order`.
 
 use super::findings::broken_for;
+use crate::context::RunningThreads;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words::{self, Word};
@@ -34,12 +35,13 @@ pub struct TellsInOrder {
     order: Order,
     /// The last word of each thread.
     last: BTreeMap<ActorId, Word<'static>>,
+    running: RunningThreads,
 }
 
 impl TellsInOrder {
     /// For the words of this order.
     pub fn of(order: Order) -> Self {
-        TellsInOrder { order, last: BTreeMap::new() }
+        TellsInOrder { order, last: BTreeMap::new(), running: RunningThreads::default() }
     }
 
     fn says(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
@@ -66,17 +68,23 @@ impl Promise for TellsInOrder {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        self.running.see(event);
         match event {
             Event::Observed { actor, what } => self.says(*actor, what, found),
             Event::Is(GroundTruth::Finished { actor, end: End::Done }) => {
                 let (_, may_end) = self.order.iter().find(|(word, _)| *word == DONE).unwrap_or(&(DONE, &[]));
-                for (thread, word) in self.last.iter().filter(|(thread, _)| thread.main() == *actor) {
-                    found.push(match may_end.contains(word) {
-                        true => Finding::Tested,
-                        false => broken_for(format!("{thread} is done after {}", told(*word)), &[*thread]),
-                    });
-                }
-                self.last.retain(|thread, _| thread.main() != *actor);
+                self.last.retain(|thread, word| {
+                    let goes_on = !self.running.end_with(*actor, *thread);
+                    if !goes_on {
+                        found.push(match may_end.contains(word) {
+                            true => Finding::Tested,
+                            false => {
+                                broken_for(format!("{thread} is done after {}", told(*word)), &[*thread])
+                            }
+                        });
+                    }
+                    goes_on
+                });
             }
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
                 self.last.retain(|thread, _| thread.main() != actor.main());

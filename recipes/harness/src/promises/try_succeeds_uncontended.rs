@@ -59,9 +59,9 @@ impl Promise for TrySucceedsUncontended {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some(dead) = self.tracker.see(event) {
-            self.alone.remove(&dead);
-            self.spoils(Some(dead.main()), true);
-            self.trying.remove(&dead);
+            self.alone.retain(|actor| actor.main() != dead);
+            self.spoils(Some(dead), true);
+            self.trying.retain(|actor| actor.main() != dead);
         }
         match event {
             Event::Is(GroundTruth::NodeCreated { path, owner, .. })
@@ -69,28 +69,35 @@ impl Promise for TrySucceedsUncontended {
             {
                 self.nodes.insert(path.clone(), *owner);
                 let owner = self.owner(*owner);
-                self.alone.retain(|actor| Some(*actor) == owner);
+                self.alone.retain(|actor| Some(actor.main()) == owner);
                 self.spoils(owner, false);
             }
             Event::Is(GroundTruth::NodeDeleted { path, by, owner, .. }) => {
                 self.is_had |= self.nodes.remove(path).is_some() && by != owner;
             }
             Event::Is(GroundTruth::Fired { path, woken, .. }) if within(self.lock, path) => {
-                let waits = |actor: &&ActorId| self.tracker.standing.get(*actor) == Some(&Standing::Waits);
+                let standing = &self.tracker.standing;
+                let waits = |actor: &&ActorId| {
+                    standing.iter().any(|(waits, how)| waits.main() == **actor && *how == Standing::Waits)
+                };
                 let what = |actor| format!("{actor} only tries to take {}, and waits", self.lock);
                 found.extend(woken.iter().find(waits).map(|actor| broken(what(actor), None)));
             }
-            Event::Is(GroundTruth::Disconnected { actor } | GroundTruth::Finished { actor, .. }) => {
-                self.alone.remove(actor);
+            Event::Is(GroundTruth::Disconnected { actor }) => {
+                self.alone.retain(|other| other.main() != *actor);
                 self.spoils(Some(*actor), true);
-                if let Event::Is(GroundTruth::Finished { .. }) = event {
-                    self.trying.remove(actor);
-                }
+            }
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
+                self.alone.remove(actor);
+                self.is_had |= self.trying.remove(actor);
             }
             Event::Observed { actor, what } if !self.tracker.is_dead(*actor) => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => {
-                    let is_own = |owner: &SessionId| self.owner(*owner) == Some(*actor);
-                    let is_alone = self.nodes.values().all(is_own);
+                    let is_other = |other: &ActorId| other.main() == actor.main() && other != actor;
+                    let has_others = self.trying.iter().any(is_other);
+                    self.alone.retain(|other| !is_other(other));
+                    let is_own = |owner: &SessionId| self.owner(*owner) == Some(actor.main());
+                    let is_alone = !has_others && self.nodes.values().all(is_own);
                     self.alone.extend(is_alone.then_some(*actor));
                     if self.trying.is_empty() {
                         self.is_had = !is_alone;

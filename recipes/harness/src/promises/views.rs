@@ -145,14 +145,12 @@ impl Views {
                     self.next(*zxid).remove(&name);
                 }
             }
-            GroundTruth::Finished { actor, .. } => {
+            GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
                 let saw = self.readers.remove(actor).and_then(|reader| reader.at);
                 let saw_change = saw.is_some_and(|at| !self.states[at].is_empty());
                 found.extend((saw_change && self.owes == Owes::Fresh).then_some(Finding::Tested));
             }
-            GroundTruth::Crashed { actor } => {
-                self.readers.remove(actor);
-            }
+            GroundTruth::Crashed { actor } => self.readers.retain(|reader, _| reader.main() != *actor),
             _ => {}
         }
     }
@@ -282,7 +280,7 @@ impl Promise for Views {
             return;
         }
         let last = self.show(self.states.last().expect("there is always one"));
-        for (actor, reader) in self.readers.iter().filter(|(actor, _)| rest.unfinished.contains(actor)) {
+        for (actor, reader) in self.readers.iter().filter(|(actor, _)| rest.goes_on(**actor)) {
             let saw = reader.at.map(|at| self.show(&self.states[at]));
             let root = self.root;
             match saw {

@@ -2,7 +2,7 @@
 
 use super::commitment::{Told, told};
 use super::findings::broken_at;
-use crate::context::below;
+use crate::context::{RunningThreads, below};
 use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
@@ -21,17 +21,20 @@ pub struct VotersLearn {
     voted: BTreeSet<(ActorId, Text)>,
     /// The first life of who has done as was decided, in which transaction.
     did: BTreeSet<(ActorId, Text)>,
+    running: RunningThreads,
 }
 
 impl VotersLearn {
     /// For the transactions below one znode.
     pub fn of(root: &'static str) -> Self {
-        VotersLearn { root, voted: BTreeSet::new(), did: BTreeSet::new() }
+        VotersLearn { root, voted: BTreeSet::new(), did: BTreeSet::new(), running: RunningThreads::default() }
     }
 
-    fn forget(&mut self, actor: ActorId) -> Option<Text> {
-        let first = self.voted.iter().find(|(voter, _)| *voter == actor).map(|(_, of)| of.clone());
-        self.voted.retain(|(voter, _)| *voter != actor);
+    /// What the threads that end with a process have voted in: the first one's first.
+    fn forget(&mut self, process: ActorId) -> Option<(ActorId, Text)> {
+        let ended = |(voter, _): &&(ActorId, Text)| self.running.end_with(process, *voter);
+        let first = self.voted.iter().find(ended).cloned();
+        self.voted.retain(|(voter, _)| !self.running.end_with(process, *voter));
         first
     }
 }
@@ -50,6 +53,7 @@ impl Promise for VotersLearn {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        self.running.see(event);
         match event {
             Event::Observed { actor, what } => match (told(self.root, event), what.told()) {
                 (Some(Told::Done(transaction, ..)), _) => {
@@ -78,17 +82,17 @@ impl Promise for VotersLearn {
                 _ => {}
             },
             Event::Is(GroundTruth::Finished { actor, end }) => {
-                let Some(transaction) = self.forget(*actor) else { return };
+                let Some((voter, transaction)) = self.forget(*actor) else { return };
                 match end {
                     End::Done => {
-                        let what = format!("{actor} has voted in {transaction}, and ends without a decision");
+                        let what = format!("{voter} has voted in {transaction}, and ends without a decision");
                         found.push(broken_at(what, [&*transaction]));
                     }
                     End::SessionLost | End::Failed => {}
                 }
             }
             Event::Is(GroundTruth::Crashed { actor } | GroundTruth::SessionClosed { actor, .. }) => {
-                self.forget(*actor);
+                self.voted.retain(|(voter, _)| voter.main() != *actor);
             }
             Event::Is(_) => {}
         }

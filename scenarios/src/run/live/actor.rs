@@ -11,7 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use zk_api::{Call, KeeperState, Pending, Request, SessionId, Text, ZooKeeper, Zxid};
-use zk_harness::event::{ActorId, Event, Observation, Resource};
+use zk_harness::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use zk_harness::probe::{Probe, Task};
 use zk_live::LiveClient;
 
@@ -147,6 +147,10 @@ impl Probe for LiveProbe {
                 context.monitor.panicked(me, &message);
             }
         }));
+    }
+
+    fn thread_ends(&self, thread: u8) {
+        self.context.tell(&Event::Is(GroundTruth::ThreadEnded { actor: self.me.of_thread(thread) }));
     }
 }
 

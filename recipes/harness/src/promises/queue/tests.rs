@@ -38,6 +38,19 @@ fn rest(unfinished: &[u16], items: &[u8]) -> Rest {
     Rest { unfinished, nodes, sessions: Vec::new() }
 }
 
+/// With the end of a session it asked no more, though its client had another one.
+#[test]
+fn who_waits_on_in_another_session_while_an_item_is_there_breaks_it() {
+    let waits = |events| resting(QueueProgress::of(ITEMS), events, &rest(&[1], &[1])).len();
+    let renewed = vec![opened(1), asks(1), closed(1), opened(1), put(1)];
+    assert_eq!(waits(renewed.clone()), 1);
+    assert_eq!(waits([renewed, vec![takes(1, 1)]].concat()), 0);
+    // It was taken in turn, and again when its taker had crashed.
+    let again = [vec![opened(1), put(1), put(2), asks(1), closed(1), opened(1), takes(1, 1)], vec![asks(2)]];
+    let then = vec![takes(2, 2), asks(3), takes(3, 1)];
+    assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), [again.concat(), then].concat())), []);
+}
+
 #[test]
 fn an_item_that_vanishes_without_being_worked_off_breaks_it() {
     let lost = |delivery, events| resting(NothingLost::of(ITEMS, delivery), events, &rest(&[], &[]));
