@@ -35,12 +35,11 @@
 // | module | what is in it |
 // |---|---|
 // | `context` | what promises know in common: which actors live, how each stands with a lock, which have lost a znode |
-// | `main_thread` | what is told by the main thread's probe, and refused once that thread has ended |
+// | `threads` | which thread a task tells as: when it ends, and what is refused |
 
 pub mod common;
 mod context;
 pub mod event;
-mod main_thread;
 pub mod mutation;
 pub mod outside;
 pub mod polling;
@@ -51,6 +50,7 @@ pub mod promise;
 pub mod promises;
 pub mod pulse;
 pub mod script;
+mod threads;
 pub mod trial;
 pub mod words;
 

@@ -26,10 +26,10 @@
 
 use crate::common::{AnyProbe, AnyZooKeeper};
 use crate::event::{ActorId, End};
-use crate::main_thread;
 use crate::program::Programs;
 use crate::promise::AnyPromise;
 use crate::promises::{self, Order, TellsInOrder};
+use crate::threads;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -416,13 +416,13 @@ impl Trial {
     /// The code of one process, ready to be polled.
     pub fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
         let (Code::Actor(code) | Code::Programs { explored: code, .. }) = &self.code;
-        main_thread::run(probe, |probe| code(zk, probe, role))
+        threads::run(probe, |probe| code(zk, probe, role))
     }
 
     /// As [`actor`](Trial::actor), for an engine that explores nothing.
     pub fn actor_once(&self, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Actor {
         let (Code::Actor(code) | Code::Programs { once: code, .. }) = &self.code;
-        main_thread::run(probe, |probe| code(zk, probe, role))
+        threads::run(probe, |probe| code(zk, probe, role))
     }
 
     /// What is on trial, if it is a program.

@@ -22,19 +22,19 @@ pub(crate) fn run<F: Future<Output = End> + Send + 'static>(
     probe: AnyProbe,
     code: impl FnOnce(AnyProbe) -> F,
 ) -> Pin<Box<dyn Future<Output = End> + Send>> {
-    let main = OfMain { probe, said: Arc::default() };
-    let code = code(Arc::new(main.clone()));
+    let process = ProcessProbe { probe, said: Arc::default() };
+    let code = code(Arc::new(process.clone()));
     Box::pin(async move {
         let end = code.await;
         if end != End::SessionLost {
-            main.with(Said::ends);
+            process.with(Said::ends);
         }
-        main.ends(0);
+        process.ends(0);
         end
     })
 }
 
-/// What the main thread's probe has said.
+/// What was told, and by which tasks.
 #[derive(Debug, Default)]
 struct Said {
     has_ended: bool,
@@ -92,12 +92,12 @@ fn refusal(what: &dyn std::fmt::Display) -> String {
 
 /// The probe that the code of a process is given.
 #[derive(Clone)]
-struct OfMain {
+struct ProcessProbe {
     probe: AnyProbe,
     said: Arc<Mutex<Said>>,
 }
 
-impl OfMain {
+impl ProcessProbe {
     /// Panics with what is wrong.
     fn with(&self, does: impl FnOnce(&mut Said) -> Option<String>) {
         let wrong = does(&mut self.said());
@@ -125,7 +125,7 @@ impl OfMain {
     }
 }
 
-impl Probe for OfMain {
+impl Probe for ProcessProbe {
     fn observe_of(&self, thread: u8, what: Observation) {
         self.with(|said| match thread {
             0 => said.says(POLLED.get(), &what),
@@ -162,7 +162,7 @@ impl Probe for OfMain {
             said.running.insert(number);
             number
         };
-        self.probe.spawn(Box::pin(Spawned { number, task, main: self.clone() }));
+        self.probe.spawn(Box::pin(Spawned { number, task, process: self.clone() }));
     }
 
     fn thread_ends(&self, thread: u8) {
@@ -174,7 +174,7 @@ impl Probe for OfMain {
 struct Spawned {
     number: u32,
     task: Task,
-    main: OfMain,
+    process: ProcessProbe,
 }
 
 impl Future for Spawned {
@@ -184,7 +184,7 @@ impl Future for Spawned {
         let _main = Restored(POLLED.replace(self.number));
         let polled = self.task.as_mut().poll(context);
         if polled.is_ready() {
-            self.main.ends(self.number);
+            self.process.ends(self.number);
         }
         polled
     }
