@@ -232,10 +232,10 @@ pub enum GroundTruth {
     Wrote { resource: Resource, actor: ActorId, token: Option<Zxid>, accepted: bool },
     /// An actor asks the same thing again and again while nothing happens to it: see [`crate::polling`].
     Polls { actor: ActorId, request: Text },
-    /// A thread of an actor beside the main one has ended: the task that was the last to tell as that thread.
-    ThreadEnded { actor: ActorId },
     /// An actor's code has ended.
     Finished { actor: ActorId, end: End },
+    /// A thread of an actor beside the main one has ended: the task that was the last to tell as that thread.
+    ThreadEnded { actor: ActorId },
 }
 
 /// The resource that a lock is to protect: outside the ensemble, reached by writes that may take long to arrive.

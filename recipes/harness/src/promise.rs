@@ -208,7 +208,7 @@ impl Rest {
     }
 }
 
-/// A promise with its type erased. Implemented for every [`Promise`], and for nothing else.
+/// A promise with its type erased. Implemented for every [`Promise`].
 pub trait AnyPromise: Debug + Send + Sync {
     /// As [`Promise::terms`].
     fn terms(&self) -> Terms;
