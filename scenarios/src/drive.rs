@@ -87,7 +87,7 @@ impl DriveArguments {
         scenario.servers = self.servers.unwrap_or(scenario.servers);
         scenario.observers = 0;
         scenario.validate().map_err(BadInput::new)?;
-        observe::owed(&self.promises)?;
+        observe::owes(&self.promises)?;
         Ok(Plan { arguments: self, scenario, interrupt: Interrupt::watch()? })
     }
 

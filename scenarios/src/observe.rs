@@ -33,7 +33,7 @@ use words::{Said, What};
 use zk_api::{CreateMode, Data, SessionId, Text, ZPath, ZooKeeper, Zxid};
 use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
 use zk_harness::promise::Rest;
-use zk_harness::promises::Owed;
+use zk_hosted::Owes;
 use zk_reports::{Answer, Happened, LivePromise, LiveReport, Verdict};
 use zk_serve::{Judgement, Moment, Observer};
 
@@ -48,7 +48,7 @@ const STILL_LEAST: Duration = Duration::from_secs(10);
 pub(crate) struct Judge(Arc<Court>);
 
 struct Court {
-    owed: Owed,
+    owes: Owes,
     monitor: Monitor,
     who: Mutex<Who>,
     /// How long a piece of work takes, least and most; by default up to a third longer than a session may be silent.
@@ -72,22 +72,22 @@ pub(crate) struct Found {
 }
 
 /// What is owed, if anything was typed.
-pub(crate) fn owed(promises: &[String]) -> Result<Option<Owed>, BadInput> {
+pub(crate) fn owes(promises: &[String]) -> Result<Option<Owes>, BadInput> {
     if promises.is_empty() {
         return Ok(None);
     }
-    let owed = Owed::parse(promises.iter().map(String::as_str));
-    owed.map(Some).map_err(|why| BadInput::new(format!("--promises: {why}")))
+    let owes = Owes::parse(promises.iter().map(String::as_str));
+    owes.map(Some).map_err(|why| BadInput::new(format!("--promises: {why}")))
 }
 
 /// Makes the znodes that are there from the beginning, as in a simulation.
 pub(crate) async fn prepare(promises: &[String], servers: &[SocketAddr]) -> Result<(), BadInput> {
-    let Some(owed) = owed(promises)? else { return Ok(()) };
+    let Some(owes) = owes(promises)? else { return Ok(()) };
     let servers: Vec<String> = servers.iter().map(SocketAddr::to_string).collect();
     let failed = |why: &dyn fmt::Display| BadInput::new(format!("the znodes of --promises: {why}"));
     let zk = zk_live::LiveClient::connect(&servers.join(","), Duration::from_secs(10)).await;
     let zk = zk.map_err(|error| failed(&error))?;
-    for path in owed.setup() {
+    for path in owes.setup() {
         let path = ZPath::parse(&path).expect("it was parsed before");
         zk.create(&path, Data::NULL, CreateMode::Persistent).await.map_err(|error| failed(&error))?;
     }
@@ -96,10 +96,10 @@ pub(crate) async fn prepare(promises: &[String], servers: &[SocketAddr]) -> Resu
 
 impl Judge {
     /// Called where tasks can be started.
-    pub(crate) fn new(owed: Owed, work: Option<[Duration; 2]>) -> Judge {
+    pub(crate) fn new(owes: Owes, work: Option<[Duration; 2]>) -> Judge {
         Judge(Arc::new(Court {
-            monitor: Monitor::new(owed.promises(), true),
-            owed,
+            monitor: Monitor::new(owes.promises(), true),
+            owes,
             who: Mutex::default(),
             work,
             under_way: AtomicUsize::new(0),
@@ -122,7 +122,7 @@ impl Judge {
             what,
             Observation::Notes { .. } | Observation::Begins { .. } | Observation::Ends { .. }
         );
-        let paths = self.0.owed.paths();
+        let paths = self.0.owes.paths();
         if is_lock && !paths.contains(&&**what.subject()) {
             let (about, paths) = (what.subject(), paths.join(", "));
             return Err(format!("no promise is about '{about}'; those that are owed are about {paths}"));
@@ -193,7 +193,7 @@ impl Judge {
                 ));
             }
         }
-        let setup = self.0.owed.setup();
+        let setup = self.0.owes.setup();
         let is_below = |path: &Text| {
             let of = |parent: &Text| path.strip_prefix(&**parent).is_some_and(|rest| rest.starts_with('/'));
             setup.iter().any(of) && !setup.contains(path)
@@ -322,6 +322,6 @@ impl Observer for Judge {
 
 impl fmt::Debug for Judge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Judge").field(&self.0.owed.paths()).finish()
+        f.debug_tuple("Judge").field(&self.0.owes.paths()).finish()
     }
 }

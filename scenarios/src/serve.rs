@@ -171,8 +171,8 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     let servers = arguments.servers.unwrap_or(servers);
     // Who judges what clients say they do.
     #[cfg(feature = "live")]
-    let observer = crate::observe::owed(&arguments.promises)?
-        .map(|owed| Arc::new(crate::observe::Judge::new(owed, None)) as Arc<dyn zk_serve::Observer>);
+    let observer = crate::observe::owes(&arguments.promises)?
+        .map(|owes| Arc::new(crate::observe::Judge::new(owes, None)) as Arc<dyn zk_serve::Observer>);
     #[cfg(not(feature = "live"))]
     let observer = None;
     let options = Options {

@@ -69,13 +69,13 @@ impl Example {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_harness::promises::Owed;
+    use crate::owes::Owes;
 
     #[test]
     fn each_says_in_its_head_what_it_is_and_owes() {
         for example in EXAMPLES {
             let owed = example.option("--promises");
-            let is_owed = !owed.is_empty() && Owed::parse(owed.iter().copied()).is_ok();
+            let is_owed = !owed.is_empty() && Owes::parse(owed.iter().copied()).is_ok();
             assert!(is_owed, "{}: {owed:?}", example.name);
             assert!(example.summary().starts_with("kazoo's "), "{}: {}", example.name, example.summary());
         }

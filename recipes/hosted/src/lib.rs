@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`Hosts`], [`Start`], [`Limits`] | the workers of one program, how they are started, and how long each may take |
 //! | [`hosted`] | a program on trial |
+//! | [`Owes`] | what a program owes |
 //! | [`EXAMPLES`], [`Example`] | kazoo's recipes as programs that are built in |
 //!
 //! ```
@@ -37,6 +38,7 @@
 // | `stands` | a program's end of things: what it wants done |
 // | `elapsed` | whether a program goes by how much time passes while it waits |
 // | `actor` | a program as code over `ZooKeeper`, for engines that explore |
+// | `owes` | `Owes`: what a program owes, of one kind or several |
 // | `trial` | `hosted`: a program on trial |
 
 mod actor;
@@ -45,6 +47,7 @@ mod examples;
 mod frame;
 mod hosts;
 mod memory;
+mod owes;
 mod python;
 mod stands;
 mod trial;
@@ -53,6 +56,7 @@ mod worker;
 
 pub use examples::{EXAMPLES, Example};
 pub use hosts::Hosts;
+pub use owes::Owes;
 pub use trial::hosted;
 pub use watch::Limits;
 pub use worker::Start;

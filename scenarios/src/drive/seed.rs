@@ -38,9 +38,9 @@ impl SeedRun {
 
 pub(super) async fn run(plan: &Plan, seed: u64) -> Result<SeedRun, BadInput> {
     let scenario = &plan.scenario;
-    let owed = observe::owed(&plan.arguments.promises)?.expect("something is owed");
+    let owes = observe::owes(&plan.arguments.promises)?.expect("something is owed");
     let work = scenario.work_ms.map(|ms| Duration::from_millis(ms.into()));
-    let judge = Judge::new(owed, Some(work));
+    let judge = Judge::new(owes, Some(work));
     let options = Options {
         tick_ms: scenario.tick_ms,
         observer: Some(Arc::new(judge.clone())),

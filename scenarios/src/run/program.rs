@@ -2,9 +2,8 @@
 
 use crate::BadInput;
 use std::sync::Arc;
-use zk_harness::promises::Owed;
 use zk_harness::trial::Trial;
-use zk_hosted::{Example, Hosts, Limits, hosted};
+use zk_hosted::{Example, Hosts, Limits, Owes, hosted};
 
 /// Whether WHAT stands for a program.
 pub(crate) fn is_program(what: &str) -> bool {
@@ -35,10 +34,10 @@ pub(crate) fn program(what: &str, promises: &[String]) -> Result<Arc<Trial>, Bad
             "{what}: say what is owed of it: --promises KIND=PATH, such as fair-lock=/lock"
         )));
     }
-    let owed = Owed::parse(promises.iter().map(String::as_str));
-    let owed = owed.map_err(|why| BadInput::new(format!("--promises: {why}")))?;
+    let owes = Owes::parse(promises.iter().map(String::as_str));
+    let owes = owes.map_err(|why| BadInput::new(format!("--promises: {why}")))?;
     let hosts = Hosts::python(&python(), what, Limits::default()).map_err(BadInput::new)?;
-    Ok(Arc::new(hosted(what, Arc::new(hosts), owed)))
+    Ok(Arc::new(hosted(what, Arc::new(hosts), owes)))
 }
 
 /// That what is owed was said of something that has promises of its own.
@@ -51,9 +50,9 @@ pub(crate) fn says_itself(what: &str, owed: &str) -> BadInput {
 /// Starts one of those that are built in, which owes what the head of its file says.
 fn built_in(example: &Example) -> Result<Arc<Trial>, BadInput> {
     let owed = example.option("--promises");
-    let owed = Owed::parse(owed).expect("a test reads it");
+    let owes = Owes::parse(owed).expect("a test reads it");
     let hosts = Hosts::example(&python(), example, Limits::default()).map_err(BadInput::new)?;
-    let mut trial = hosted(example.name, Arc::new(hosts), owed);
+    let mut trial = hosted(example.name, Arc::new(hosts), owes);
     let set = example.option("--set").into_iter();
     trial.scenario = set.filter_map(|assignment| assignment.split_once('=')).collect();
     Ok(Arc::new(trial))

@@ -189,6 +189,7 @@ fn a_program_that_cannot_be_run_is_one_line_before_anything_is_judged() {
     for (words, part) in [
         ("--seeds 1", "--promises"),
         ("--promises lock", "--promises: 'lock': expected KIND=PATH"),
+        ("--promises lock=/a --promises lock=/b", "'lock=/a' and 'lock=/b' each owe"),
         ("--promises lock=/lock --seeds 0", "no seed at all"),
         ("--promises lock=/lock --clients 0", "from 1 to 100"),
         ("--promises lock=/lock --set clients=x", "--set clients=x"),

@@ -232,3 +232,47 @@ fn what_a_life_changes_of_its_environment_and_of_packages_is_undone() {
     let report = json(&output);
     assert_eq!((output.status.code(), &report["answer"]), (Some(0), &"held".into()), "{report:#}");
 }
+
+/// A counter that is added to under a lock, and one to which nothing is added.
+#[test]
+fn a_program_may_owe_a_lock_and_a_counter() {
+    if python().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "
+def worker(client, probe, adds=True):
+    lock = client.Lock('/lock', probe.name)
+    counter = client.Counter('/count')
+    for _ in probe.rounds():
+        probe.attempts('/lock')
+        with lock:
+            probe.enters('/lock', lock.node)
+            probe.write()
+            probe.begins('adds', '/count', 1)
+            counter += 1 if adds else 0
+            probe.ends('has added', '/count', 1)
+            probe.leaves('/lock')
+        probe.released('/lock')
+
+
+def adds_nothing(client, probe):
+    worker(client, probe, adds=False)
+";
+    std::fs::write(folder.path().join("both.py"), text).expect("it is written");
+    let owes = "--promises lock=/lock,counter=/count";
+    for (function, status, counts) in [("worker", 0, "held"), ("adds_nothing", 1, "broken")] {
+        let words = format!("run both.py:{function} {owes} --seeds 4 --format json {ALONE}");
+        let calm = " --set faults.drops=0 --set faults.server-crashes=0 --set faults.client-crashes=0 --set faults.expiries=0";
+        let output = zoocheck(folder.path(), "0", &format!("{words}{calm} --set faults.client-pauses=0"));
+        let report = json(&output);
+        assert_eq!(output.status.code(), Some(status), "{function}: {report:#}");
+        let all = report["promises"].as_array().expect("promises");
+        let found = |name: &str| &all.iter().find(|promise| promise["name"] == name).expect(name)["verdict"];
+        assert_eq!(found("counts-each-once"), counts);
+        assert_eq!(found("exclusion-among-live-sessions"), "held");
+        assert_eq!(all.iter().filter(|promise| promise["name"] == "no-failure").count(), 1);
+    }
+    let report = searched(folder.path(), "0", &format!("both.py:adds_nothing {owes} {CALM}"));
+    assert_eq!((&report["verdict"], &report["promise"]), (&"violated".into(), &"counts-each-once".into()));
+}

@@ -212,7 +212,14 @@ async fn what_cannot_be_heard_is_refused_with_one_line() {
 
 #[test]
 fn what_is_owed_is_read_before_anything_is_served() {
-    for (owed, part) in [("lock", "--promises: 'lock': expected KIND=PATH"), ("lock=/", "'/' is no path")] {
+    for (owed, part) in [
+        ("lock", "--promises: 'lock': expected KIND=PATH"),
+        ("lock=/", "'/' is no path"),
+        (
+            "lock=/a,lock=/b",
+            "--promises: 'lock=/a' and 'lock=/b' each owe exclusion-among-live-sessions in a way of their own",
+        ),
+    ] {
         let ran = crate::common::zoocheck(&format!("serve --listen 127.0.0.1:0 --promises {owed}"));
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
         assert!(ran.stderr.contains(part) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
