@@ -46,6 +46,10 @@ pub struct DriveReport {
     pub failures: Vec<DriveFailure>,
     /// Seeds whose run did not come to an end.
     pub undecided: Vec<DriveUndecided>,
+    /// What is owed, as it was said, of which nothing but standard promises can be judged from outside. That leaves it
+    /// undecided.
+    #[serde(default)]
+    pub unjudged: Vec<String>,
     /// What ended it before all seeds were run.
     pub interrupted: Option<String>,
 }

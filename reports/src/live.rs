@@ -110,15 +110,15 @@ impl LiveReport {
         self.all().find(|result| result.name == name)
     }
 
-    /// The answer that follows from the results, and from what ended the run early.
+    /// The answer that follows from the results, and from whether anything else leaves it undecided.
     ///
     /// What is not judged counts for nothing; where nothing is judged, nothing is decided.
-    pub fn answer_of(promises: &[LivePromise], invariants: &[LivePromise], ran_out: bool) -> Answer {
+    pub fn answer_of(promises: &[LivePromise], invariants: &[LivePromise], is_open: bool) -> Answer {
         let is = |verdict| move |result: &LivePromise| result.verdict == Some(verdict);
         let nothing_judged = promises.iter().all(|result| result.verdict.is_none());
         match () {
             () if promises.iter().chain(invariants).any(is(Verdict::Broken)) => Answer::Broken,
-            () if ran_out || nothing_judged || promises.iter().any(is(Verdict::NeverTested)) => {
+            () if is_open || nothing_judged || promises.iter().any(is(Verdict::NeverTested)) => {
                 Answer::Undecided
             }
             () => Answer::Held,
@@ -130,8 +130,31 @@ impl LiveReport {
         self.all().filter(|result| result.verdict == Some(Verdict::Broken)).map(|result| result.name.as_str())
     }
 
+    /// That all of this held, with what that leaves out.
+    pub fn held_words(promises: &[LivePromise], invariants: &[LivePromise]) -> String {
+        let mut all = promises.iter().chain(invariants);
+        let is_expected = all.any(|result| result.verdict == Some(Verdict::BrokenAsExpected));
+        let but = if is_expected { ", but for what was broken as expected" } else { "" };
+        match &*not_judged(promises) {
+            "" => format!("every promise held{but}"),
+            names => format!("every judged promise held{but}; not judged from outside: {names}"),
+        }
+    }
+
+    /// That nothing which makes these kinds what they are was judged.
+    pub fn unjudged_words(kinds: &[String], promises: &[LivePromise]) -> String {
+        let (kinds, names) = (kinds.join(", "), not_judged(promises));
+        format!("what {kinds} owes of its own is not judged from outside: {names}")
+    }
+
     /// How this compares with the catalogue.
     pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
         CatalogueNote::of(self.catalogued.as_ref(), self.broken())
     }
+}
+
+/// The names of what cannot be judged from outside.
+fn not_judged(promises: &[LivePromise]) -> String {
+    let all = promises.iter().filter(|result| result.verdict.is_none());
+    all.map(|result| &*result.name).collect::<Vec<_>>().join(", ")
 }

@@ -114,7 +114,10 @@ pub(crate) fn of_live(report: &LiveReport) -> Suite {
 pub(crate) fn of_drive(report: &DriveReport) -> Suite {
     let properties = vec![("seeds", report.seeds.to_string())];
     let cases = in_real_time("drive", &report.promises, &report.invariants);
-    let why = || "a seed came to no end, or a promise was never put to the test".into();
+    let why = || match report.unjudged.is_empty() {
+        true => "a seed came to no end, or a promise was never put to the test".into(),
+        false => LiveReport::unjudged_words(&report.unjudged, &report.promises),
+    };
     let undecided = (report.answer == Answer::Undecided).then(why);
     Suite { cases, undecided, ..Suite::of_real_time(&report.program, properties, report.wall_seconds) }
 }

@@ -2,7 +2,7 @@
 
 use zk_reports::{
     Answer, DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided, Happened, LiveBreak, LivePromise, Paint,
-    Report, Verdict, junit, to_json,
+    Report, Verdict, annotations, junit, to_json,
 };
 
 fn promise(name: &str, broken: u64, expected: u64, tested: Option<u64>) -> LivePromise {
@@ -56,6 +56,7 @@ fn report() -> DriveReport {
             output: vec!["p1: Traceback".into()],
         }],
         undecided: vec![DriveUndecided { seed: 9, why: "the time limit came".into() }],
+        unjudged: Vec::new(),
         interrupted: None,
     }
 }
@@ -82,6 +83,15 @@ fn a_newcomer_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
     assert!(report().html().contains("p0 &#38; p1 are &#60;inside&#62;"));
     let less = DriveReport { answer: Answer::Undecided, ..report() };
     assert!(less.text(Paint::PLAIN).ends_with("undecided: 1 seed came to no end\n"));
+    let promises = vec![promise("no-failure", 0, 2, Some(3)), promise("counts-each-once", 0, 0, None)];
+    let unjudged =
+        DriveReport { unjudged: vec!["counter=/c".into()], undecided: Vec::new(), promises, ..less.clone() };
+    let why = "what counter=/c owes of its own is not judged from outside: counts-each-once";
+    assert!(squeeze(&unjudged.text(Paint::PLAIN)).ends_with(&format!("undecided: {why}")));
+    assert!(annotations(&unjudged.suite().expect("it has cases")).contains(why));
+    let held = DriveReport { answer: Answer::Held, unjudged: Vec::new(), ..unjudged };
+    let said = "every judged promise held, but for what was broken as expected; not judged from outside: counts-each-once";
+    assert!(squeeze(&held.text(Paint::PLAIN)).ends_with(said), "{}", held.text(Paint::PLAIN));
     let cut = DriveReport { interrupted: Some("it was interrupted by SIGINT".into()), ..less };
     assert!(cut.text(Paint::PLAIN).ends_with("undecided: it was interrupted by SIGINT\n"));
 }

@@ -267,6 +267,10 @@ fn a_live_run_is_a_page_that_says_what_nobody_judged() {
     let dir = tempfile::tempdir().expect("a directory");
     write_report(&report, dir.path()).expect("written");
     assert_eq!(std::fs::read_to_string(dir.path().join("index.html")).expect("there"), page);
+    let promises = vec![promise("no-failure", Some(Verdict::Held), 0), promise("counts", None, 0)];
+    let unjudged = LiveReport { answer: Answer::Undecided, promises, ..report };
+    let why = "undecided: nothing that it promises of its own can be judged from outside";
+    assert!(unjudged.html().contains(why), "{unjudged}");
 }
 
 #[test]

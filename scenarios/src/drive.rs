@@ -50,7 +50,8 @@ Exit status:
   0  every judged promise held
   1  a promise or an invariant was broken
   2  bad command line, file or environment
-  3  undecided: a promise was never put to the test, or a seed came to no end
+  3  undecided: a promise was never put to the test, a seed came to no end, or nothing of a kind's
+     own can be judged
 
 Examples:
   zoocheck drive --program 'python -m zoocheck_live lock.py:worker' --promises fair-lock=/lock

@@ -17,7 +17,7 @@ mod words;
 
 use crate::BadInput;
 use crate::run::monitor::Monitor;
-use crate::run::{chance, share};
+use crate::run::{chance, is_unjudged, share};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -65,6 +65,8 @@ pub(crate) struct Found {
     pub(crate) answer: Answer,
     /// Why what is left was not judged: it may change. Then nothing is called held.
     pub(crate) not_at_rest: Option<String>,
+    /// What is owed, as it was said, of which nothing but standard promises can be judged. Then nothing is called held.
+    pub(crate) unjudged: Vec<String>,
     pub(crate) happened: Happened,
     pub(crate) promises: Vec<LivePromise>,
     /// Whose each session is, by the names that clients have here.
@@ -213,6 +215,14 @@ impl Judge {
         Ok(Rest { unfinished: who.waiting(), nodes, sessions: who.open() })
     }
 
+    /// The kinds of which nothing of their own can be judged here.
+    fn unjudged(&self) -> Vec<String> {
+        let kinds = self.0.owes.kinds().filter(|(_, promises)| {
+            is_unjudged(promises.iter().map(|one| (one.name(), one.terms().judged_from_outside)))
+        });
+        kinds.map(|(kind, _)| kind.to_owned()).collect()
+    }
+
     /// What it comes to so far, if the servers are so at this moment. What is told later counts as before.
     pub(crate) fn found(&self, moment: &Moment) -> Found {
         let who = self.who();
@@ -220,9 +230,11 @@ impl Judge {
         let rest = self.rest(&who, moment);
         rest.iter().for_each(|rest| monitor.at_rest(rest));
         let outcome = monitor.finish();
+        let unjudged = self.unjudged();
         Found {
-            answer: LiveReport::answer_of(&outcome.promises, &[], rest.is_err()),
+            answer: LiveReport::answer_of(&outcome.promises, &[], rest.is_err() || !unjudged.is_empty()),
             not_at_rest: rest.err(),
+            unjudged,
             happened: outcome.happened,
             promises: outcome.promises,
             sessions: who.names(),
@@ -255,11 +267,15 @@ impl Found {
         let of = |verdict| self.promises.iter().filter(move |result| result.verdict == Some(verdict));
         let names = |verdict| of(verdict).map(|result| &*result.name).collect::<Vec<_>>().join(", ");
         match self.answer {
-            Answer::Held => "every judged promise held".into(),
+            Answer::Held => LiveReport::held_words(&self.promises, &[]),
             Answer::Broken => {
                 let first = of(Verdict::Broken).find_map(|result| result.first.as_ref());
                 let first = first.map(|first| format!("; the first: {}", first.what)).unwrap_or_default();
                 format!("promises broken: {}{first}", names(Verdict::Broken))
+            }
+            Answer::Undecided if !self.unjudged.is_empty() => {
+                let why = LiveReport::unjudged_words(&self.unjudged, &self.promises);
+                format!("promises undecided: {why}")
             }
             Answer::Undecided => match &self.not_at_rest {
                 Some(why) => format!("promises undecided: it is not at rest, as {why}"),

@@ -33,7 +33,8 @@ Exit status:
   0  nothing was broken
   1  an invariant or a promise was broken
   2  bad command line, file or environment
-  3  undecided: a promise was never put to the test, or clients were in the midst of it
+  3  undecided: a promise was never put to the test, clients were in the midst of it, or nothing
+     of a kind's own can be judged
 
 Examples:
   zoocheck serve                                                  on port 2181 of this machine

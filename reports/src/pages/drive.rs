@@ -2,6 +2,7 @@
 
 use super::live::{breaks, owed};
 use crate::drive::{DriveFailure, DriveReport};
+use crate::live::LiveReport;
 use crate::page::{Block, Line, Mood, Page, below};
 use crate::report::Report;
 use crate::suite::{Suite, of_drive};
@@ -94,12 +95,15 @@ fn answer(report: &DriveReport) -> String {
     let untested = report.promises.iter().filter(|result| result.verdict == Some(Verdict::NeverTested));
     let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
     match report.answer {
-        Answer::Held => "every judged promise held".into(),
+        Answer::Held => LiveReport::held_words(&report.promises, &report.invariants),
         Answer::Broken => format!("BROKEN: {}", report.broken().collect::<Vec<_>>().join(", ")),
         Answer::Undecided => match &report.interrupted {
             Some(why) => format!("undecided: {why}"),
             None if !report.undecided.is_empty() => {
                 format!("undecided: {} came to no end", of(report.undecided.len() as u64, "seed"))
+            }
+            None if !report.unjudged.is_empty() => {
+                format!("undecided: {}", LiveReport::unjudged_words(&report.unjudged, &report.promises))
             }
             None if untested.is_empty() => "undecided: no promise of it can be judged from outside".into(),
             None => format!("undecided: never put to the test: {}", untested.join(", ")),

@@ -113,16 +113,7 @@ fn closing(page: &mut Page, report: &LiveReport) {
 fn answer(report: &LiveReport) -> String {
     let judged = || report.promises.iter().filter(|result| result.verdict.is_some());
     match report.answer {
-        Answer::Held => {
-            let is_expected = report.all().any(|result| result.verdict == Some(Verdict::BrokenAsExpected));
-            let but = if is_expected { ", but for what was broken as expected" } else { "" };
-            let all = if judged().count() == report.promises.len() {
-                "every promise"
-            } else {
-                "every judged promise"
-            };
-            format!("{all} held{but}")
-        }
+        Answer::Held => LiveReport::held_words(&report.promises, &report.invariants),
         Answer::Broken => format!("BROKEN: {}", report.broken().collect::<Vec<_>>().join(", ")),
         Answer::Undecided => match &report.ran_out {
             Some(why) => format!("undecided: {why}"),
@@ -130,7 +121,12 @@ fn answer(report: &LiveReport) -> String {
             None => {
                 let untested = judged().filter(|result| result.verdict == Some(Verdict::NeverTested));
                 let names: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
-                format!("undecided: never put to the test: {}", names.join(", "))
+                match names.is_empty() {
+                    true => {
+                        "undecided: nothing that it promises of its own can be judged from outside".into()
+                    }
+                    false => format!("undecided: never put to the test: {}", names.join(", ")),
+                }
             }
         },
     }

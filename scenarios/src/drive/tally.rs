@@ -23,6 +23,7 @@ pub(super) struct Tally {
     seeds: u64,
     faults: u64,
     happened: Happened,
+    unjudged: Vec<String>,
     promises: Vec<LivePromise>,
     invariants: Vec<LivePromise>,
     failures: Vec<DriveFailure>,
@@ -59,6 +60,7 @@ impl Tally {
         self.seeds += 1;
         self.faults += first.faults;
         add(&mut self.happened, &first.found.happened);
+        self.unjudged = first.found.unjudged;
         merge(&mut self.promises, first.found.promises);
         merge(&mut self.invariants, invariants);
     }
@@ -66,8 +68,8 @@ impl Tally {
     pub(super) fn report(mut self, plan: &Plan, took: Duration, interrupted: Option<String>) -> DriveReport {
         self.failures.sort_by_key(|failure| failure.seed);
         self.undecided.sort_by_key(|undecided| undecided.seed);
-        let is_cut = interrupted.is_some() || !self.undecided.is_empty();
-        let answer: Answer = LiveReport::answer_of(&self.promises, &self.invariants, is_cut);
+        let is_open = interrupted.is_some() || !self.undecided.is_empty() || !self.unjudged.is_empty();
+        let answer: Answer = LiveReport::answer_of(&self.promises, &self.invariants, is_open);
         DriveReport {
             schema: DRIVE_SCHEMA.into(),
             program: plan.arguments.program.clone(),
@@ -86,6 +88,7 @@ impl Tally {
             invariants: self.invariants,
             failures: self.failures,
             undecided: self.undecided,
+            unjudged: self.unjudged,
             interrupted,
         }
     }

@@ -59,6 +59,7 @@ pub(crate) use plan::LiveRun;
 pub(crate) use plan::{chance, share};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
+use zk_harness::promises::STANDARD;
 use zk_reports::{LIVE_SCHEMA, LiveReport};
 use znode_setup::ZnodeSetup;
 
@@ -103,6 +104,8 @@ async fn on_ground(
     context.end().await;
     let left = setup.clean().await;
     let outcome = context.monitor.finish();
+    let is_unjudged =
+        is_unjudged(outcome.promises.iter().map(|result| (&*result.name, result.verdict.is_some())));
     let about = target.trial.about;
     let cleaned = left.as_ref().err().map(|why| format!("the trial's znodes could not be removed: {why}"));
     let ran_out = ran_out.or(cleaned);
@@ -116,7 +119,11 @@ async fn on_ground(
         clients: run.clients,
         rounds: run.rounds,
         session_timeout_ms: u64::try_from(context.timeout.as_millis()).unwrap_or(u64::MAX),
-        answer: LiveReport::answer_of(&outcome.promises, &outcome.invariants, ran_out.is_some()),
+        answer: LiveReport::answer_of(
+            &outcome.promises,
+            &outcome.invariants,
+            ran_out.is_some() || is_unjudged,
+        ),
         ran_out,
         wall_seconds: began.elapsed().as_secs_f64(),
         happened: outcome.happened,
@@ -124,4 +131,24 @@ async fn on_ground(
         invariants: outcome.invariants,
         left: left.unwrap_or_default(),
     })
+}
+
+/// Whether none of a trial's own promises can be judged from outside: then nothing that makes it what it is was shown.
+/// Given are names, and whether each is judged.
+pub(crate) fn is_unjudged<'a>(promises: impl Iterator<Item = (&'a str, bool)>) -> bool {
+    let mut own = promises.filter(|(name, _)| !STANDARD.contains(name)).peekable();
+    own.peek().is_some() && !own.any(|(_, is_judged)| is_judged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_unjudged;
+
+    #[test]
+    fn what_is_judged_of_every_trial_says_nothing_of_what_one_promises_itself() {
+        let of = |promises: &[(&str, bool)]| is_unjudged(promises.iter().copied());
+        assert!(of(&[("no-failure", true), ("counts-each-once", false), ("no-waiter-stuck", true)]));
+        assert!(!of(&[("no-failure", true), ("fifo", false), ("exclusion-among-live-sessions", true)]));
+        assert!(!of(&[("no-failure", true)]), "it promises nothing else");
+    }
 }

@@ -1,6 +1,7 @@
 //! Clients that say what they do to `zoocheck serve`, by HTTP: what is judged, and what is refused.
 #![cfg(all(feature = "serve", feature = "live"))]
 
+mod kinds;
 mod serving;
 
 use serde_json::{Value, json};

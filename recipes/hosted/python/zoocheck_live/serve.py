@@ -60,7 +60,10 @@ class Serve:
         return ask(self.control, "GET", "/verdict")
 
     def assert_held(self, within=60):
-        """Waits until nothing moves any more, and fails unless every judged promise and every invariant has held."""
+        """Waits until nothing moves any more, and fails unless every judged promise and every invariant has held.
+
+        It fails as well where nothing that a kind owes of its own is judged from outside.
+        """
         until = time.monotonic() + within
         verdict = self.verdict()
         while verdict["promises"].get("not-at-rest") and verdict["held"] and time.monotonic() < until:
@@ -84,6 +87,8 @@ def told(verdict):
     yield "the promises: %s" % found["answer"]
     if found["not-at-rest"]:
         yield "not at rest: %s" % found["not-at-rest"]
+    for kind in found["unjudged"]:
+        yield "what %s owes of its own is not judged from outside" % kind
     for promise in found["promises"]:
         if promise["verdict"] == "broken":
             yield "%s is broken: %s" % (promise["name"], promise["first"]["what"])
