@@ -7,7 +7,8 @@
 //!
 //! On an ensemble of somebody else's, a session must prove that it lived before a break counts as a defect. Here the
 //! servers tell: each end of a session is an event, in its place among what clients say. Whoever has no such end before
-//! a break had a live session then; a break of whoever has one is expected, as in a simulation.
+//! a break had a live session then; a break of whoever has one is expected, as in a simulation. The servers also tell
+//! what becomes of the ephemeral znodes below those that promises are about.
 //!
 //! A client must wait for the answer to what it says before it goes on, and say that it leaves before it gives back
 //! what it holds: then nobody else can rightly be granted it before that is heard.
@@ -117,6 +118,12 @@ impl Judge {
     fn sees(&self, event: &Event) {
         // Nobody is asked for a proof of life: the servers tell who has none.
         let _ = self.0.monitor.see(event);
+    }
+
+    /// Whether a znode is below one that promises are about.
+    fn is_below(&self, path: &Text) -> bool {
+        let of = |parent: &&str| path.strip_prefix(*parent).is_some_and(|rest| rest.starts_with('/'));
+        self.0.owes.paths().iter().any(of)
     }
 
     fn tells(&self, who: &mut Who, actor: ActorId, what: Observation) -> Result<(), String> {
@@ -294,6 +301,25 @@ impl Observer for Judge {
         let mut who = self.who();
         if let Some(actor) = who.closed(session, expired) {
             self.sees(&Event::Is(GroundTruth::SessionClosed { session, actor, expired }));
+        }
+    }
+
+    fn created(&self, path: &Text, owner: SessionId, zxid: Zxid) {
+        let who = self.who();
+        if self.is_below(path) && who.is_heard(owner) {
+            let (path, czxid) = (path.clone(), zxid);
+            self.sees(&Event::Is(GroundTruth::NodeCreated { path, by: owner, owner, czxid }));
+        }
+    }
+
+    fn deleted(&self, path: &Text, by: SessionId) {
+        let who = self.who();
+        if self.is_below(path) {
+            // Whoever says nothing may be a client's other session as well: as an administrator's, its deletion would
+            // excuse what comes of it. Whose the znode was decides nothing that is judged here.
+            let by = if who.is_heard(by) { by } else { SessionId::NONE };
+            let (path, zxid) = (path.clone(), None);
+            self.sees(&Event::Is(GroundTruth::NodeDeleted { path, by, owner: by, zxid }));
         }
     }
 

@@ -152,6 +152,11 @@ impl Who {
         lost.into_iter().filter(|actor| !self.has_finished(*actor)).collect()
     }
 
+    /// Whether somebody has said something with this session.
+    pub(super) fn is_heard(&self, session: SessionId) -> bool {
+        self.sessions.get(&session).is_some_and(|known| known.actor.is_some())
+    }
+
     /// The session that a client has now.
     pub(crate) fn session_of(&self, client: u16) -> Option<SessionId> {
         let mut all = self.sessions.iter().filter(|(_, session)| session.ended.is_none());

@@ -1,8 +1,9 @@
 //! What is said at the end of each kind: what was judged, what was not, and what was broken as expected.
 
 use super::serving::Serving;
-use super::{client, expire, promise, says, two};
+use super::{client, expire, promise, says, turn, two};
 use serde_json::{Value, json};
+use zk_api::{CreateMode, Data, ZPath, ZooKeeper};
 use zk_live::LiveClient;
 
 /// Two clients take turns at the lock, the second one while the first waits, and finish.
@@ -88,4 +89,62 @@ async fn what_was_broken_as_expected_is_no_plain_held() {
     assert_eq!(status, Some(0), "{stderr}");
     let said = "every judged promise held, but for what was broken as expected; not judged from outside: ";
     assert!(stderr.contains(said), "{stderr}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_keeps_its_znode_and_takes_the_lock_again_by_it_leaves_an_orphan() {
+    for keeps in [false, true] {
+        let serving = Serving::new("--servers 3 --tick-ms 200 --promises fair-lock=/lock");
+        let one = client(&serving).await;
+        let path = ZPath::parse("/lock/n").expect("a path");
+        let create = || one.create(&path, Data::NULL, CreateMode::Ephemeral);
+        let entered = json!({ "session": one.session().to_string(), "enters": "/lock", "node": "n" });
+        says(&serving, &one, "attempts", "/lock");
+        create().await.expect("created");
+        serving.post("/observe", &entered.to_string());
+        says(&serving, &one, "leaves", "/lock");
+        if !keeps {
+            one.delete(&path, -1).await.expect("deleted");
+        }
+        says(&serving, &one, "released", "/lock");
+        says(&serving, &one, "attempts", "/lock");
+        if !keeps {
+            create().await.expect("created");
+        }
+        serving.post("/observe", &entered.to_string());
+        says(&serving, &one, "leaves", "/lock");
+        one.delete(&path, -1).await.expect("deleted");
+        says(&serving, &one, "released", "/lock");
+        let broken =
+            (json!("broken"), json!("p0 is granted the lock by /lock/n, which it had before it asked"));
+        let expected = if keeps { broken } else { (json!("held"), Value::Null) };
+        assert_eq!(promise(&serving.verdict(), "no-orphan-znode"), expected);
+    }
+}
+
+/// The znode goes with the session, and the next one makes it again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_znode_that_went_with_a_session_and_is_made_anew_is_no_orphan() {
+    let serving = Serving::new("--tick-ms 200 --promises lock=/lock");
+    let path = ZPath::parse("/lock/n").expect("a path");
+    let enters = |client: &LiveClient| {
+        let body =
+            json!({ "session": client.session().to_string(), "client": 0, "enters": "/lock", "node": "n" });
+        let answer = serving.post("/observe", &body.to_string());
+        assert!(answer.contains(r#"{"client":"p0"}"#), "{answer}");
+    };
+    let one = client(&serving).await;
+    says(&serving, &one, "attempts", "/lock");
+    one.create(&path, Data::NULL, CreateMode::Ephemeral).await.expect("created");
+    enters(&one);
+    says(&serving, &one, "leaves", "/lock");
+    says(&serving, &one, "released", "/lock");
+    says(&serving, &one, "attempts", "/lock");
+    expire(&serving, &one).await;
+    let renewed = client(&serving).await;
+    renewed.create(&path, Data::NULL, CreateMode::Ephemeral).await.expect("the former one is gone");
+    enters(&renewed);
+    let (found, what) = promise(&serving.verdict(), "no-orphan-znode");
+    assert_eq!((found, what), (json!("held"), Value::Null));
+    turn(&serving, &client(&serving).await);
 }

@@ -7,6 +7,7 @@ use super::stage::Stage;
 use crate::Limits;
 use crate::fault::{Loss, Target, path_read};
 use crate::link::{ClientLink, State};
+use crate::observer::tell_of_znodes;
 use crate::record::What;
 use crate::time::{MS, steady_ms};
 use std::collections::{BTreeMap, VecDeque};
@@ -90,6 +91,7 @@ impl Conns {
             }
             _ => {}
         }
+        stage.observer.iter().for_each(|observer| tell_of_znodes(&**observer, txn, &txn.body));
     }
 
     /// To which server a connection goes.
