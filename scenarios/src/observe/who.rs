@@ -11,6 +11,8 @@ pub(crate) struct Who {
     sessions: BTreeMap<SessionId, Session>,
     /// How many lives each client has had.
     lives: BTreeMap<u16, u16>,
+    /// All numbers below this one are some client's.
+    next: u16,
     /// Who has asked for a lock and was not granted it yet.
     waiting: BTreeSet<(ActorId, Text)>,
     /// Who has entered or begun something, and not left or ended it.
@@ -62,6 +64,9 @@ impl Who {
             return Err(format!("{session} was never a session here; GET /sessions lists them"));
         };
         let (ended, actor) = (known.ended, known.actor);
+        if let (Some(number), Some(actor)) = (client, actor.filter(|actor| Some(actor.process) != client)) {
+            return Err(format!("client: {session} is of client {} already, not of {number}", actor.process));
+        }
         let actor = match actor.or_else(|| self.renews(client?)) {
             Some(actor) => actor,
             None => self.begins_life(client)?,
@@ -84,9 +89,15 @@ impl Who {
         goes_on.then_some(actor)
     }
 
+    /// The least number that nobody has, if there is one.
+    fn next(&mut self) -> Option<u16> {
+        let next = (self.next..=u16::MAX).find(|number| !self.lives.contains_key(number))?;
+        self.next = next;
+        Some(next)
+    }
+
     fn begins_life(&mut self, client: Option<u16>) -> Result<ActorId, String> {
-        let next = (0..).find(|number| !self.lives.contains_key(number));
-        let process = client.or(next).ok_or("there are too many clients")?;
+        let process = client.or_else(|| self.next()).ok_or("there are too many clients")?;
         let lives = self.lives.entry(process).or_default();
         let life = u8::try_from(*lives).map_err(|_| format!("client {process} has had 256 lives"))?;
         *lives += 1;
@@ -264,6 +275,21 @@ mod tests {
             }
         }
         (actors, who.is_beside(SessionId::new(2)))
+    }
+
+    /// The number of the 65,537th was looked for for ever, and nobody else was heard.
+    #[test]
+    fn one_client_more_than_there_are_numbers_is_refused() {
+        let mut who = Who::default();
+        let mut speaks = |id, client| {
+            who.opened(SessionId::new(id), Duration::from_secs(4));
+            who.actor(SessionId::new(id), client, &mut |_, _| ()).map(|actor| actor.process)
+        };
+        assert_eq!(speaks(1, Some(2)), Ok(2));
+        let others = (2..=1 << 16).map(|id| speaks(id, None));
+        assert!(others.eq((0..=u16::MAX).filter(|number| *number != 2).map(Ok)));
+        assert_eq!(speaks(1 << 20, None), Err("there are too many clients".into()));
+        assert_eq!(speaks(1 << 21, Some(7)), Ok(7), "it has a number");
     }
 
     #[test]

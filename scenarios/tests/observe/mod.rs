@@ -197,6 +197,10 @@ async fn what_cannot_be_heard_is_refused_with_one_line() {
         (&said(&one, "enter", "/lock"), "unknown field `enter`"),
         (&said(&one, "enters", "/lok"), "no promise is about '/lok'; those that are owed are about /lock"),
         (&said(&finished, "enters", "/lock"), "p0 has finished already"),
+        (
+            &json!({ "session": finished.session().to_string(), "client": 3, "connects": true }).to_string(),
+            "is of client 0 already, not of 3",
+        ),
     ] {
         let answer = serving.post("/observe", body);
         let line = answer.split_once("\r\n\r\n").expect("a body").1;
