@@ -10,6 +10,9 @@ use std::time::Duration;
 /// What is under way is waited for so long: a step that never ends is found before.
 const GRACE: Duration = Duration::from_secs(20);
 
+/// Signals within so long after the first one are one with it.
+const SOON: Duration = Duration::from_secs(2);
+
 /// Whether Ctrl-C was pressed, or the machine that runs this is taken away.
 pub(crate) struct Interrupt {
     #[cfg(feature = "run")]
@@ -18,15 +21,15 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on the first signal is seen here. The second ends the process, as ever: who sends two means it. So does
+    /// From now on the first signal is seen here. One that comes soon after it is the same: `timeout` sends its signal
+    /// to the process, and again to its group. A later one ends the process, as ever: who sends two means it. So does
     /// the first, after a while, where nobody looks at it.
     pub(crate) fn watch() -> Result<Interrupt, BadInput> {
         let signal = Arc::new(AtomicUsize::new(0));
-        let again = Arc::new(AtomicBool::new(false));
+        let (seen, again) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         for number in [SIGINT, SIGTERM] {
-            // In this order: the flag of the first signal is set behind the question whether it was.
             flag::register_conditional_default(number, again.clone())
-                .and_then(|_| flag::register(number, again.clone()))
+                .and_then(|_| flag::register(number, seen.clone()))
                 .and_then(|_| flag::register_usize(number, signal.clone(), number as usize))
                 .map_err(unheard)?;
         }
@@ -35,13 +38,15 @@ impl Interrupt {
             while sent.load(Ordering::Relaxed) == 0 {
                 std::thread::sleep(Duration::from_millis(100));
             }
-            std::thread::sleep(GRACE);
+            std::thread::sleep(SOON);
+            again.store(true, Ordering::Relaxed);
+            std::thread::sleep(GRACE - SOON);
             std::process::exit(128 + sent.load(Ordering::Relaxed) as i32);
         });
         Ok(Interrupt {
             #[cfg(feature = "run")]
             signal,
-            seen: again,
+            seen,
         })
     }
 

@@ -115,6 +115,23 @@ fn it_leaves_when_it_is_told_to() {
     }
 }
 
+/// `timeout` sends its signal to the process, and again to its group.
+#[test]
+fn two_signals_close_together_are_one() {
+    for signals in [["TERM", "INT"], ["INT", "TERM"]] {
+        let (status, stdout, stderr) = Serving::new("--servers 3").leave(|child| send(child, &signals));
+        assert_eq!(status, Some(0), "{signals:?}: {stdout}{stderr}");
+        assert!(stderr.contains("held: "), "{stderr}");
+    }
+}
+
+/// Sends these signals, one right after the other.
+fn send(child: &Child, signals: &[&str]) {
+    let pid = child.id();
+    let all: Vec<String> = signals.iter().map(|signal| format!("kill -{signal} {pid}")).collect();
+    assert!(Command::new("sh").args(["-c", &all.join("; ")]).status().expect("sh is there").success());
+}
+
 #[test]
 fn what_is_wrong_with_a_command_line_is_one_line() {
     for (arguments, part) in [
@@ -182,12 +199,19 @@ fn it_leaves_when_it_is_told_to_though_something_hangs() {
     full.write_all(&[0; 65_536]).expect("as much as a pipe holds");
     let serving = Serving::new(&format!("--record {}", pipe.display()));
     let began = std::time::Instant::now();
-    let (status, stdout, stderr) = serving.leave(|child| {
-        let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-        assert!(told.expect("kill is there").success());
-    });
+    let (status, stdout, stderr) = serving.leave(|child| send(child, &["TERM"]));
     assert_eq!(status, Some(128 + 15), "{stdout}{stderr}");
     assert!(began.elapsed().as_secs() < 60);
+    // Who does not want to wait sends another one.
+    let serving = Serving::new(&format!("--record {}", pipe.display()));
+    let (status, ..) = serving.leave(|child| {
+        send(child, &["TERM", "INT"]);
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        assert!(child.try_wait().expect("a child").is_none(), "the second one has ended it");
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        send(child, &["INT"]);
+    });
+    assert_eq!(status, None, "a signal ends it");
 }
 
 #[test]

@@ -281,8 +281,9 @@ fn who_is_told_to_leave_leaves_no_program_behind() {
         assert!(began.elapsed() < Duration::from_secs(60), "nobody starts");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let told = Command::new("kill").args(["-TERM", &driving.id().to_string()]).status();
-    assert!(told.expect("kill is there").success());
+    // Two, as `timeout` sends them.
+    let kill = format!("kill -TERM {0}; kill -INT {0}", driving.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("sh is there").success());
     assert_eq!(driving.wait().expect("it ends").code(), Some(3));
     assert!(!pids().lines().any(lives), "{}", pids());
 }
