@@ -87,6 +87,11 @@ impl DriveArguments {
         scenario.rounds = self.rounds.unwrap_or(scenario.rounds);
         scenario.servers = self.servers.unwrap_or(scenario.servers);
         scenario.observers = 0;
+        if self.program.trim().is_empty() {
+            return Err(BadInput::new(
+                "--program: expected a command, such as 'python -m zoocheck_live lock.py:worker'",
+            ));
+        }
         scenario.validate().map_err(BadInput::new)?;
         observe::owes(&self.promises)?;
         Ok(Plan { arguments: self, scenario, interrupt: Interrupt::watch()? })

@@ -226,6 +226,9 @@ fn a_program_that_cannot_be_run_is_one_line_before_anything_is_judged() {
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{program}: {}", ran.stderr);
         assert!(ran.stderr.contains(part) && ran.stderr.lines().count() == 1, "{program}: {}", ran.stderr);
     }
+    let ran = drive(folder.path(), " ", "--promises lock=/lock");
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--program: expected a command"), "{}", ran.stderr);
     for (words, part) in [
         ("--seeds 1", "--promises"),
         ("--promises lock", "--promises: 'lock': expected KIND=PATH"),
