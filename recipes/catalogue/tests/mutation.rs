@@ -106,6 +106,7 @@ impl Probe for Desk {
         "own".into()
     }
     fn spawn(&self, _: Task) {}
+    fn thread_ends(&self, _: u8) {}
 }
 
 type Zk = Arc<dyn ZooKeeper>;
