@@ -49,6 +49,10 @@ struct Said {
 impl Said {
     /// Gives what is wrong with it, as [`ends`](Said::ends) does.
     fn says(&mut self, task: u32, what: &Observation) -> Option<String> {
+        // No promise of the library waits for it.
+        if !what.word().is_of_the_library() {
+            return None;
+        }
         let is_over = match what {
             Observation::Attempts { .. }
             | Observation::Granted { .. }
@@ -59,9 +63,7 @@ impl Said {
             | Observation::Released { .. }
             | Observation::GivesUp { .. }
             | Observation::Ends { .. } => true,
-            Observation::Notes { .. } => {
-                return (self.has_ended && what.word().is_of_the_library()).then(|| refusal(what));
-            }
+            Observation::Notes { .. } => return self.has_ended.then(|| refusal(what)),
         };
         if is_over || task == 0 {
             self.open.remove(what.subject());
