@@ -133,7 +133,7 @@ impl Ending<'_, '_> {
     fn sleeps_long(&self, at_ns: u64, event: &SimEvent) -> bool {
         let SimEvent::Wake { actor, after_ns, sleeps: true, completer } = event else { return false };
         let (process, long_ns) = (&self.lives.processes[actor.process], self.stage.scenario.heal_ns() / 4);
-        let began_ns = at_ns - after_ns;
+        let began_ns = at_ns.saturating_sub(*after_ns);
         let dozed_ns = process.dozes_since_ns.map_or(0, |since_ns| began_ns.saturating_sub(since_ns));
         let lives = process.is(*actor) && !completer.is_abandoned();
         // In short naps it may look again and again for what another task tells it; in long ones, too, if they never end.
