@@ -28,7 +28,8 @@ pub const NoWaiterStuck: NoWaiterStuck =
 
 impl NoWaiterStuck {
     /// For recipes in which each waits for what others do, and for ever for one that has died: it is owed as long as
-    /// everybody lives, no session expires, and no administrator deletes an actor's znode.
+    /// everybody lives, no session expires, and no administrator deletes an actor's znode. Who alone has died, and goes on
+    /// in another session, is owed it all the same.
     pub fn while_all_live() -> Self {
         NoWaiterStuck { deaths: Some(Deaths::default()), ..NoWaiterStuck::default() }
     }
