@@ -245,6 +245,9 @@ impl At<'_> {
         if step.node.end == Some(End::SessionLost) && has_any && self.client.phase == Phase::Running {
             self.leave();
         }
+        if step.node.end == Some(End::Exited) && self.client.phase == Phase::Running {
+            self.crash();
+        }
     }
 
     fn deliver(&mut self) {

@@ -386,13 +386,14 @@ impl Replayer {
                 return troubled(before, Trouble::Key(what));
             }
         }
-        // Whoever says that its session was lost leaves nothing running.
-        let is_done = is_done || end == Some(End::SessionLost);
+        let is_done = is_done || end.is_some_and(End::leaves_nothing_running);
         if is_done {
             // A finished process has no history.
             (digest, seen) = (digest_of(6, &(actor, end)), digest_of(6, &end));
         }
-        out.events.extend(end_now.map(|end| Event::Is(GroundTruth::Finished { actor, end })));
+        // Of who ends its own process, it is told that it is gone.
+        let told = end_now.filter(|end| *end != End::Exited);
+        out.events.extend(told.map(|end| Event::Is(GroundTruth::Finished { actor, end })));
         let history = History { given: now.cloned(), came_of_it, before: before.history.clone() };
         let history = Some(Arc::new(history)).filter(|_| !is_done);
         let waits = if is_done { Waits::default() } else { waits };

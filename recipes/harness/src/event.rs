@@ -259,6 +259,16 @@ pub enum End {
     SessionLost,
     /// It failed in a way the recipe did not handle.
     Failed,
+    /// It has ended its own process, as some do when they lose their connection: what follows is what follows a
+    /// [crash](GroundTruth::Crashed), and that is what promises see.
+    Exited,
+}
+
+impl End {
+    /// Whether the whole process has ended with its main thread.
+    pub fn leaves_nothing_running(self) -> bool {
+        matches!(self, End::SessionLost | End::Exited)
+    }
 }
 
 /// An actor that ends without an error has done all it was to do.

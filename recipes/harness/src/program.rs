@@ -24,6 +24,7 @@
 
 use crate::event::{ActorId, End, Observation};
 use std::fmt::Debug;
+use zk_api::KeeperState;
 
 /// What starts programs: one for each life of a client process.
 pub trait Programs: Debug + Send + Sync {
@@ -130,6 +131,34 @@ pub enum Output {
     Sleeps { for_ns: u64 },
 }
 
+/// What a program that [exits](End::Exited) may have done so for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Losses {
+    is_connected: bool,
+    /// Its connection or its session, since it last began anything.
+    has_lost: bool,
+}
+
+impl Losses {
+    /// Its session has this state now.
+    pub fn is_in(&mut self, state: KeeperState) {
+        let was_connected = self.is_connected;
+        self.is_connected = !matches!(state, KeeperState::Disconnected | KeeperState::Expired);
+        self.has_lost |= was_connected && !self.is_connected;
+    }
+
+    /// It tells something.
+    pub fn hear(&mut self, what: &Observation) {
+        let begins = matches!(what, Observation::Attempts { .. } | Observation::Begins { .. });
+        self.has_lost &= !(begins && self.is_connected);
+    }
+
+    /// How it has ended: who exits, though all is well, has failed.
+    pub fn end(&self, end: End) -> End {
+        if end == End::Exited && self.is_connected && !self.has_lost { End::Failed } else { end }
+    }
+}
+
 /// What came of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProgramStep {
@@ -139,4 +168,30 @@ pub struct ProgramStep {
     pub timer_ns: Option<u64>,
     /// How often it has gone from one of its threads to another. Runs that differ in nothing else differ here.
     pub switches: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_exits_has_failed_unless_it_has_lost_something_since_it_last_began_anything() {
+        let attempts = Observation::Attempts { lock: "/lock".into() };
+        let goes_on = Observation::Enters { lock: "/lock".into() };
+        let mut losses = Losses::default();
+        assert_eq!(losses.end(End::Exited), End::Exited, "it never was connected");
+        losses.is_in(KeeperState::SyncConnected);
+        assert_eq!([End::Exited, End::Done].map(|end| losses.end(end)), [End::Failed, End::Done]);
+        for lost in [KeeperState::Disconnected, KeeperState::Expired] {
+            losses.is_in(lost);
+            losses.hear(&attempts);
+            losses.is_in(KeeperState::SyncConnected);
+            losses.hear(&goes_on);
+            assert_eq!(losses.end(End::Exited), End::Exited, "{lost:?}");
+            losses.hear(&attempts);
+            assert_eq!(losses.end(End::Exited), End::Failed, "it has gone on after {lost:?}");
+        }
+        losses.is_in(KeeperState::Closed);
+        assert_eq!(losses.end(End::Exited), End::Failed, "it has closed its session itself");
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) fn run<F: Future<Output = End> + Send + 'static>(
     let code = code(Arc::new(process.clone()));
     Box::pin(async move {
         let end = code.await;
-        if end != End::SessionLost {
+        if !end.leaves_nothing_running() {
             process.with(Said::ends);
         }
         process.ends(0);

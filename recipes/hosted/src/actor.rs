@@ -22,7 +22,7 @@ use zk_api::{
 use zk_harness::common::{AnyProbe, AnyZooKeeper};
 use zk_harness::event::{End, Resource};
 use zk_harness::probe::Probe as _;
-use zk_harness::program::{Input, Life, Socket};
+use zk_harness::program::{Input, Life, Losses, Socket};
 use zk_harness::trial::Role;
 use zk_proto::message::{ConnectRequest, ConnectResponse, ToClient, WatchList, Xid};
 
@@ -85,6 +85,7 @@ struct Running {
     dones: Vec<(u32, Pending<bool>)>,
     news: Pending<KeeperState>,
     state: KeeperState,
+    losses: Losses,
     /// The session that it was told it has.
     session: SessionId,
     /// A new session that it has asked for and is not there yet.
@@ -127,6 +128,8 @@ impl Running {
         let mut stands = Stands::at(memory, at);
         stands.take(&step);
         let (news, state) = (zk.state_change(), zk.state());
+        let mut losses = Losses::default();
+        losses.is_in(state);
         Running {
             stands,
             zk,
@@ -138,6 +141,7 @@ impl Running {
             dones: Vec::new(),
             news,
             state,
+            losses,
             session: SessionId::NONE,
             waiting: None,
             timers: BTreeMap::new(),
@@ -178,15 +182,21 @@ impl Running {
                 }
                 Act::Pings(socket) => self.stands.pong(socket),
                 Act::Closes(socket) => {
-                    self.stands.conns.remove(&socket);
+                    let was_greeted = self.stands.conns.remove(&socket).is_some_and(|conn| conn.is_greeted);
+                    if was_greeted && self.state == KeeperState::SyncConnected {
+                        self.losses.is_in(KeeperState::Disconnected);
+                    }
                     self.asked.retain(|asked| asked.socket != socket);
                 }
-                Act::Observed(thread, what) => self.probe.observe_of(thread, what),
+                Act::Observed(thread, what) => {
+                    self.losses.hear(&what);
+                    self.probe.observe_of(thread, what);
+                }
                 Act::Works(ask) => self.dones.push((ask, self.probe.work().map(|()| true))),
                 Act::Writes(ask, thread) => {
                     self.dones.push((ask, self.probe.write_of(thread, Resource::Unfenced, None)));
                 }
-                Act::Ends(end) => self.end = Some(end),
+                Act::Ends(end) => self.end = Some(self.losses.end(end)),
             }
         }
         if std::mem::take(&mut self.are_former) {
@@ -344,6 +354,7 @@ impl Running {
     fn hear_news(&mut self, state: KeeperState) {
         self.news = self.zk.state_change();
         self.state = state;
+        self.losses.is_in(state);
         if state != KeeperState::SyncConnected {
             self.asked.clear();
             let open = self.stands.conns.iter().filter(|(_, conn)| conn.is_open);

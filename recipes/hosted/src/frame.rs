@@ -177,6 +177,7 @@ impl<'a> Reader<'a> {
                 0 => End::Done,
                 1 => End::SessionLost,
                 2 => End::Failed,
+                3 => End::Exited,
                 _ => return Err("an end of an unknown kind"),
             }),
             8 => Output::Prints(self.text()?),

@@ -127,9 +127,15 @@ impl ClientProcesses {
             let last = last.map(|line| format!(": {line}")).unwrap_or_default();
             return Err(self.bad(client, &format!("it ended with {status} before it said anything{last}")));
         }
+        member.process = None;
+        if !status.success() && self.judge.who().has_expired(client) {
+            // As in a simulation: it has ended itself for that.
+            self.judge.is_gone(client, None);
+            member.due = Some(Instant::now() + BETWEEN_LIVES);
+            return Ok(());
+        }
         let end = if status.success() { End::Done } else { End::Failed };
         self.judge.is_gone(client, Some(end));
-        member.process = None;
         (member.is_through, member.has_failed) = (true, end == End::Failed);
         Ok(())
     }

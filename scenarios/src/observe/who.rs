@@ -175,6 +175,13 @@ impl Who {
         all.rfind(|(_, session)| session.actor.is_some_and(is_it)).map(|(id, _)| *id)
     }
 
+    /// Whether all sessions that a client has told of have ended, one of them by expiry.
+    pub(crate) fn has_expired(&self, client: u16) -> bool {
+        let of = |session: &&Session| session.actor.is_some_and(|actor| actor.process == client);
+        let mut ends = self.sessions.values().filter(of).map(|session| session.ended);
+        ends.clone().all(|ended| ended.is_some()) && ends.any(|ended| ended == Some(true))
+    }
+
     /// Whether a client has ever said anything.
     pub(crate) fn has_spoken(&self, client: u16) -> bool {
         self.lives.contains_key(&client)

@@ -222,6 +222,7 @@ impl Teller {
                     End::Done => "has done all it was to do",
                     End::SessionLost => "ends: its session was lost",
                     End::Failed => "ends: it failed",
+                    End::Exited => "ends its process",
                 },
             ),
         }

@@ -54,6 +54,22 @@ fn a_lock_that_is_none_is_broken_by_name_each_time_and_leaves_no_process() {
     assert!(pids.lines().count() >= 6 && !pids.lines().any(lives), "{pids}");
 }
 
+/// It failed, and was not started again.
+#[test]
+fn a_program_that_ends_itself_as_its_session_expires_is_started_again_and_has_not_failed() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/programs");
+    let worker = programs.join("exits.py").display().to_string();
+    let others: Vec<&str> = EVERY_FAULT.into_iter().filter(|fault| *fault != "expiries").collect();
+    let words = format!("--promises lock=/lock --seeds 1 --clients 2 --format json{}", without(&others));
+    let words = format!("{words} --set faults.expiries=20 --set rounds=8 --set fault-seconds=3");
+    let ran = drive(folder.path(), &kazoo(&python, &worker), &words);
+    let report = ran.json::<DriveReport>();
+    assert_eq!(ran.status, 0, "{report:#}{}", ran.stderr);
+    assert!(report["faults"].as_u64() >= Some(2), "{report:#}");
+}
+
 /// Those by which kazoo's lock makes a second znode for one attempt, as it does not find its first: KAZOO.md.
 const FIRST_NOT_FOUND: [&str; 6] =
     ["drops", "slow-syncs", "slow-links", "server-lags", "server-pauses", "partitions"];

@@ -19,6 +19,8 @@ const VALUE: &str = "/beacon/value";
 #[derive(Clone)]
 struct Beacon {
     mode: CreateMode,
+    /// Its first life ends its own process when it has published.
+    exits: bool,
 }
 
 /// What was seen is there for good.
@@ -47,7 +49,7 @@ impl Beacon {
         if role.me.process == 0 {
             // An answer that was lost may have been that it is there.
             let _ = zk.create(&value, Data::NULL, self.mode).await;
-            return Ok(());
+            return if self.exits && role.me.life == 0 { Err(End::Exited) } else { Ok(()) };
         }
         loop {
             let (stat, watch) = insist(zk, || zk.exists_watch(&value)).await?;
@@ -116,7 +118,13 @@ fn each_fault() -> [(Bounds, Faults); 3] {
 fn what_a_process_that_is_done_has_published_is_gone_with_its_session() {
     for (bounds, faults) in each_fault() {
         let expected = Expected::Wrong { promise: "stays", steps: 12 };
-        judge(Beacon { mode: CreateMode::Ephemeral }, &CheckConfig::new(bounds), 2, faults, &expected);
+        judge(
+            Beacon { mode: CreateMode::Ephemeral, exits: false },
+            &CheckConfig::new(bounds),
+            2,
+            faults,
+            &expected,
+        );
     }
 }
 
@@ -124,7 +132,17 @@ fn what_a_process_that_is_done_has_published_is_gone_with_its_session() {
 fn what_is_published_for_good_survives_who_published_it() {
     for (bounds, faults) in each_fault() {
         let mode = CreateMode::Persistent;
-        judge(Beacon { mode }, &CheckConfig::new(bounds), 2, faults, &Expected::Right);
+        judge(Beacon { mode, exits: false }, &CheckConfig::new(bounds), 2, faults, &Expected::Right);
+    }
+}
+
+/// As if it had crashed, and without a crash among the bounds or the faults.
+#[test]
+fn what_a_process_that_ends_itself_has_published_is_gone_with_its_session() {
+    let wrong = Expected::Wrong { promise: "stays", steps: 12 };
+    for (mode, expected) in [(CreateMode::Ephemeral, wrong), (CreateMode::Persistent, Expected::Right)] {
+        let config = CheckConfig::new(Bounds::clients(2));
+        judge(Beacon { mode, exits: true }, &config, 2, Faults::none(), &expected);
     }
 }
 

@@ -85,9 +85,9 @@ fn the_cause_of_a_failure_is_the_programs_own_error() {
     for (function, error) in [
         (
             "fails",
-            "RuntimeError: it was not there (programs.py, line 95, in fails). Its last request was that",
+            "RuntimeError: it was not there (programs.py, line 96, in fails). Its last request was that",
         ),
-        ("exits", "SystemExit: 1 (programs.py, line 100, in exits). Its last request was that"),
+        ("exits", "SystemExit: 1 (programs.py, line 101, in exits). Its last request was that"),
     ] {
         let words =
             format!("replay programs.py:{function} --promises lock=/lock --seed 1 --format json {ALONE}");
@@ -106,6 +106,35 @@ fn a_program_that_exits_with_status_0_has_not_failed() {
     let output = of_programs("0", &words);
     let report = json(&output);
     assert_eq!((output.status.code(), &report["answer"]), (Some(0), &"held".into()), "{report:#}");
+}
+
+/// Its client kept a session for ever, or its worker was gone and nothing could be said.
+#[test]
+fn who_ends_its_own_process_for_what_it_has_lost_has_not_failed() {
+    if python().is_none() {
+        return;
+    }
+    let run = |function: &str| {
+        let words = format!("run programs.py:{function} --promises lock=/lock --seeds 24 --format json");
+        json(&of_programs("0", &words))
+    };
+    let broken = |report: &Value, promise: &str| {
+        let mut promises = report["promises"].as_array().expect("a list").iter();
+        promises.any(|it| it["name"] == promise && it["verdict"] == "broken")
+    };
+    let check = |function: &str| {
+        let words = "--promises lock=/lock --rounds 1 --expiries 1 --drops 1 --lag 0";
+        searched(&host().join("tests"), "0", &format!("programs.py:{function} {words}"))
+    };
+    for function in ["exits_when_it_loses", "exits_when_it_has_lost"] {
+        let report = run(function);
+        assert!(!broken(&report, "no-failure") && !broken(&report, "no-waiter-stuck"), "{report:#}");
+        assert!(!broken(&report, "no-orphan-znode"), "{report:#}");
+        assert_eq!(check(function)["verdict"], "holds", "{function}");
+    }
+    assert!(broken(&run("exits_late"), "exclusion-at-resource"));
+    assert!(broken(&run("exits_at_once"), "no-failure"));
+    assert_eq!(check("exits_at_once")["promise"], "no-failure");
 }
 
 /// The end of any session excused all that waited, and so did naps without end.

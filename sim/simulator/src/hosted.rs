@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use zk_api::{KeeperState, Pending, SessionId, Zxid};
-use zk_harness::program::{Input, Now, Program, ProgramStep, Socket};
+use zk_harness::program::{Input, Losses, Now, Program, ProgramStep, Socket};
 use zk_proto::client::ClientSession;
 use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
 use zk_wire::OfProgram;
@@ -32,6 +32,7 @@ pub struct Hosted {
     asks: BTreeMap<u32, Waits>,
     session: SessionId,
     state: KeeperState,
+    pub losses: Losses,
     last_zxid: Zxid,
     /// The number of the session's last request.
     last_xid: i32,
@@ -117,6 +118,7 @@ impl Hosted {
             asks: BTreeMap::new(),
             session: SessionId::NONE,
             state: KeeperState::Disconnected,
+            losses: Losses::default(),
             last_zxid: Zxid::ZERO,
             last_xid: 0,
             sleeps: Vec::new(),
@@ -184,7 +186,7 @@ impl Hosted {
     pub fn disconnects(&mut self, phase: SocketPhase) -> bool {
         let loses = phase == SocketPhase::Greeted && self.state == KeeperState::SyncConnected;
         if loses {
-            self.state = KeeperState::Disconnected;
+            self.is_in(KeeperState::Disconnected);
         }
         loses
     }
@@ -243,8 +245,13 @@ impl Hosted {
             }
             ToClient::WatchesSet { .. } | ToClient::Pong { .. } | ToClient::Event { .. } => return None,
         };
-        self.state = state;
+        self.is_in(state);
         Some(state)
+    }
+
+    fn is_in(&mut self, state: KeeperState) {
+        self.state = state;
+        self.losses.is_in(state);
     }
 }
 

@@ -313,6 +313,14 @@ impl Lives {
             self.processes[process].finished = Some(end);
             return;
         }
+        let come_back = |lives: &mut Lives, stage: &mut Stage<'_>| {
+            let after = stage.choices.below(Stream::Point, process.into(), 200 * MS);
+            lives.come_back(stage, process, after);
+        };
+        if end == End::Exited {
+            self.crash_process(stage, servers, process);
+            return come_back(self, stage);
+        }
         let p = &mut self.processes[process];
         p.finished = Some(end);
         let actor = p.actor;
@@ -320,13 +328,9 @@ impl Lives {
             .into_iter()
             .for_each(|thread| thread_ends(stage, actor.of_thread(thread)));
         stage.establish(GroundTruth::Finished { actor, end });
-        match end {
-            End::Done | End::Failed => {}
-            End::SessionLost => {
-                self.end_life(stage, servers, process);
-                let after = stage.choices.below(Stream::Point, process.into(), 200 * MS);
-                self.come_back(stage, process, after);
-            }
+        if end.leaves_nothing_running() {
+            self.end_life(stage, servers, process);
+            come_back(self, stage);
         }
     }
 

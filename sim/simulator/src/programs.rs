@@ -153,6 +153,7 @@ impl Running<'_, '_> {
                 self.disconnects(phase);
             }
             Output::Observed { thread, what } => {
+                hosted.losses.hear(&what);
                 self.lives.serve_one(self.stage, self.process, Ask::Observe { thread, what })
             }
             Output::Prints(line) => {
@@ -183,7 +184,10 @@ impl Running<'_, '_> {
             Output::Ends(_) if self.it().finished.is_some() => {
                 self.foul("it says for the second time that it has come to its end")
             }
-            Output::Ends(end) => self.lives.finished(self.stage, self.servers, self.process, end),
+            Output::Ends(end) => {
+                let end = self.hosted().map_or(end, |hosted| hosted.losses.end(end));
+                self.lives.finished(self.stage, self.servers, self.process, end)
+            }
         }
     }
 

@@ -36,8 +36,7 @@ pub fn lock_of_threads(name: &'static str, turn: impl Turn<Fixture>) -> Trial {
         };
         match both(turns(turn, &zk, &probe, role), second).await {
             (End::SessionLost, _) | (_, End::SessionLost) => End::SessionLost,
-            (End::Failed, _) | (_, End::Failed) => End::Failed,
-            (End::Done, End::Done) => End::Done,
+            (End::Done, end) | (end, _) => end,
         }
     };
     lock(name, turn).code(code)

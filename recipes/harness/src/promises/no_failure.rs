@@ -53,7 +53,7 @@ impl Promise for NoFailure {
                     let what = format!("{actor} fails: it goes on without the session that it has closed");
                     found.push(broken_for(what, &[*actor]));
                 }
-                End::SessionLost => {}
+                End::SessionLost | End::Exited => {}
                 End::Failed => found.push(broken_for(format!("{actor} fails"), &[*actor])),
             },
             Event::Is(_) => {}

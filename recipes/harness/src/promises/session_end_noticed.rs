@@ -94,7 +94,7 @@ impl SessionEndNoticed {
             (None, End::SessionLost) if lives => {
                 broken(format!("{actor} takes its session for over, which lives"), None)
             }
-            (Some(_), End::Done) | (None, _) => return,
+            (Some(_), End::Done | End::Exited) | (None, _) => return,
         };
         found.push(finding);
     }

@@ -88,7 +88,7 @@ impl Promise for VotersLearn {
                         let what = format!("{voter} has voted in {transaction}, and ends without a decision");
                         found.push(broken_at(what, [&*transaction]));
                     }
-                    End::SessionLost | End::Failed => {}
+                    End::SessionLost | End::Failed | End::Exited => {}
                 }
             }
             Event::Is(GroundTruth::Crashed { actor } | GroundTruth::SessionClosed { actor, .. }) => {

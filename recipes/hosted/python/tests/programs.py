@@ -7,6 +7,7 @@ import asyncio
 import atexit
 import concurrent.futures
 import logging
+import os
 import queue
 import sys
 import threading
@@ -179,3 +180,43 @@ def leaves_a_thread_stuck(client, probe):
         probe.released("/lock")
 
     threading.Thread(target=locks).start()
+
+
+def exits_when_it_loses(client, probe):
+    """In the thread that tells it, with a lock or without one: whoever starts it anew sees to the rest."""
+    client.add_listener(lambda state: state == "CONNECTED" or os._exit(1))
+    for _ in probe.rounds():
+        holds(client, probe)
+
+
+def exits_when_it_has_lost(client, probe):
+    """In its main thread, when its client may have another session, and after what is done at exit."""
+    lost = threading.Event()
+    client.add_listener(lambda state: state == "LOST" and lost.set())
+    atexit.register(client.stop)
+    for _ in probe.rounds():
+        try:
+            holds(client, probe)
+        except Exception:
+            if not lost.wait(60):
+                raise
+        if lost.is_set():
+            sys.exit("the lock is lost")
+
+
+def exits_late(client, probe):
+    """Wrong: it goes on for a while with what it has lost."""
+
+    def later():
+        probe.write()
+        os._exit(1)
+
+    client.add_listener(lambda state: state == "LOST" and threading.Timer(2, later).start())
+    for _ in probe.rounds():
+        holds(client, probe)
+
+
+def exits_at_once(client, probe):
+    """Wrong, but where it has lost something."""
+    probe.attempts("/lock")
+    os._exit(3)

@@ -7,7 +7,7 @@ import struct
 import sys
 import traceback
 
-from greenlet import getcurrent
+from greenlet import GreenletExit, getcurrent
 
 from zoocheck_host import clock, exits, logs, scheduler
 
@@ -56,7 +56,7 @@ class Host:
         # Behind it: queues and conditions are given the clock.
         scheduler.install(self.thread_ends)
         clock.forbid(self.complain)
-        exits.install()
+        self.leave = exits.install(self.exits)
         # Only now, as they keep what they have imported.
         from zoocheck_host import loop
         from zoocheck_host.program import Program
@@ -75,6 +75,13 @@ class Host:
         current = scheduler.current.scheduler
         (current.hub or getcurrent()).throw(scheduler.Spins(frame))
 
+    def exits(self, status):
+        if scheduler.current.scheduler.dead:
+            raise GreenletExit()
+        if self.life is None:
+            self.leave(status)
+        self.life.exits(status)
+
     def thread_ends(self, error):
         if self.life is not None:
             self.life.raises(error)
@@ -89,9 +96,9 @@ class Host:
             # The host's own fault.
             traceback.print_exc(file=sys.__stderr__)
             sys.__stderr__.flush()
-            os._exit(1)
+            self.leave(1)
         # Nothing of the program's is to run at the exit.
-        os._exit(0)
+        self.leave(0)
 
     def answer(self, reader):
         kind = reader.number(">B")

@@ -19,7 +19,7 @@ from zoocheck_host.handler import Connection, Handler
 from zoocheck_host.kept import Kept
 from zoocheck_host.probe import Probe
 
-DONE, SESSION_LOST, FAILED = 0, 1, 2
+DONE, SESSION_LOST, FAILED, EXITED = 0, 1, 2, 3
 # Whoever meets with one of these has lost its session, and may begin anew with another one.
 SESSION_ENDS = (kazoo.exceptions.SessionExpiredError, kazoo.exceptions.ConnectionClosedError)
 # By which Python tells objects apart: they are others in each process.
@@ -97,6 +97,8 @@ class Life:
     def __init__(self, program, turns, name, process, clients, rounds, servers, timeout_ms):
         self.turns, self.now, self.owns = turns, clock.now, program.owns
         self.outputs = []
+        self.has_ended = False
+        self.client = None
         self.connections = {}
         self.sockets = 0
         self.asks = 0
@@ -109,9 +111,9 @@ class Life:
     def runs(self, program, servers, timeout):
         try:
             function = program.loaded()
-            client = kazoo.client.KazooClient(servers, timeout=timeout, handler=Handler(self))
-            client.start_async().wait()
-            done = function(client, self.probe)
+            self.client = kazoo.client.KazooClient(servers, timeout=timeout, handler=Handler(self))
+            self.client.start_async().wait()
+            done = function(self.client, self.probe)
             if asyncio.iscoroutine(done):
                 asyncio.run(done)
             end = DONE
@@ -120,7 +122,10 @@ class Life:
             end = SESSION_LOST
         except SystemExit as error:
             # As Python has it: without a status, or with 0, all is well.
-            end = DONE if error.code is None or error.code == 0 else self.fails(error)
+            end = DONE
+            if error.code is not None and error.code != 0:
+                self.raises(error)
+                end = EXITED
         except GreenletExit:
             # The life is over.
             raise
@@ -129,11 +134,36 @@ class Life:
         if end == DONE:
             scheduler.exits()
         exits.run(self.raises)
-        self.outputs.append(struct.pack(">BB", 7, end))
+        self.ends(end)
+        if end == EXITED:
+            self.is_gone()
 
     def fails(self, error):
         self.raises(error)
         return FAILED
+
+    def ends(self, end):
+        # It may be about to close a connection that it takes for lost.
+        if end == EXITED and self.client is not None and not self.client.connected:
+            self.closes_all()
+        if not self.has_ended:
+            self.outputs.append(struct.pack(">BB", 7, end))
+        self.has_ended = True
+
+    def exits(self, status):
+        """In the place of `os._exit`: whatever thread it is that calls it, none goes on."""
+        self.prints("os._exit(%s) (%s)" % (status, host.place(sys._getframe(2))))
+        self.ends(DONE if status == 0 else EXITED)
+        self.is_gone()
+
+    def is_gone(self):
+        """Its process is: none of its threads runs again, and the servers hear no more of its client."""
+        self.closes_all()
+        self.turns.stop()
+
+    def closes_all(self):
+        for number in list(self.connections):
+            self.close(number)
 
     # What happens to it.
 

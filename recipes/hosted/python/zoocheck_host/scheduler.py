@@ -53,7 +53,7 @@ class Scheduler:
         self.sleeps = []
         # When a tired thread last went on, or will.
         self.tired_until = 0
-        self.dead = False
+        self.dead = self.stopped = False
 
     def spawn(self, function):
         """A thread that begins to run `function` when it is its turn."""
@@ -76,6 +76,8 @@ class Scheduler:
 
     def make_ready(self, task):
         """It may run now, or stands still for a while first."""
+        if self.stopped:
+            return
         if self.draws_a_pause():
             self.call_at(self.now.steady + self.pause(), lambda: self.ready.append(task))
         else:
@@ -157,6 +159,13 @@ class Scheduler:
                 task.switch()
         self.tasks = [task for task in self.tasks if not task.dead]
         return self.timers[0][0] if self.timers else None
+
+    def stop(self):
+        """No thread runs any more, not even the one that calls this, until all are killed."""
+        self.stopped = True
+        self.ready.clear()
+        self.timers.clear()
+        self.switch()
 
     def kill(self):
         """Ends all threads, wherever they are. Gives whether they have."""

@@ -58,6 +58,9 @@ def main():
         end = "done"
     except SESSION_ENDS:
         end = "session-lost"
+    except SystemExit:
+        # The status tells how it has ended.
+        raise
     except BaseException:
         traceback.print_exc()
         end = "failed"

@@ -79,6 +79,14 @@ impl LiveContext {
         self.runtime.spawn(listen(self.clone(), actor, client.clone()));
     }
 
+    /// A process has ended itself. Its session is closed, as clients within this process can not be cut off.
+    pub(super) async fn leaves(&self, actor: ActorId) {
+        let client = self.sessions().remove(&actor);
+        if let Some(client) = client {
+            let _ = tokio::time::timeout(self.timeout, client.close()).await;
+        }
+    }
+
     /// Tells the monitor, and asks those for a proof of life whom it wants one of.
     pub(super) fn tell(self: &Arc<Self>, event: &Event) {
         let wanted = self.monitor.see(event);

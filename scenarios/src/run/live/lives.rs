@@ -33,14 +33,19 @@ pub(super) async fn process(context: Arc<LiveContext>, trial: Arc<Trial>, run: L
                 End::Failed
             }
         };
-        context.tell(&Event::Is(GroundTruth::Finished { actor: me, end }));
-        match end {
-            End::Done | End::Failed => return tasks.go_on().await,
-            End::SessionLost => {
-                tasks.end();
-                tokio::time::sleep(share(Duration::from_millis(200))).await;
-            }
+        let ended = match end {
+            End::Exited => GroundTruth::Crashed { actor: me },
+            End::Done | End::Failed | End::SessionLost => GroundTruth::Finished { actor: me, end },
+        };
+        context.tell(&Event::Is(ended));
+        if !end.leaves_nothing_running() {
+            return tasks.go_on().await;
         }
+        tasks.end();
+        if end == End::Exited {
+            context.leaves(me).await;
+        }
+        tokio::time::sleep(share(Duration::from_millis(200))).await;
     }
 }
 
