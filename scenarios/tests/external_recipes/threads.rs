@@ -27,6 +27,8 @@ enum Way {
     WaitsBlindly,
     /// It holds the lock whoever made the znode.
     TakesNoHeed,
+    /// It takes a lost answer for a granted lock.
+    TrustsLosses,
 }
 
 async fn lock(way: Way, zk: &AnyZooKeeper) -> Result<(), Error> {
@@ -36,6 +38,9 @@ async fn lock(way: Way, zk: &AnyZooKeeper) -> Result<(), Error> {
             Ok(_) => return Ok(()),
             Err(error) if error.code == ErrorCode::NodeExists && way == Way::TakesNoHeed => return Ok(()),
             Err(error) if error.code == ErrorCode::NodeExists => {}
+            Err(error) if error.code == ErrorCode::ConnectionLoss && way == Way::TrustsLosses => {
+                return Ok(());
+            }
             Err(error) => return Err(error),
         }
         let (there, gone) = zk.exists_watch(&node).await?;
@@ -111,6 +116,26 @@ fn what_outlives_the_main_thread_is_judged() {
             is_judged(way, broken, &threads(move |zk, probe| outlives(way, naps, zk, probe)));
         }
     }
+}
+
+/// Faults were over with the last main thread, and here that is before anybody locks.
+#[test]
+fn faults_go_on_beside_threads() {
+    let naps = (1, Duration::from_secs(8));
+    let code = move |zk: AnyZooKeeper, probe: AnyProbe| async move {
+        let thread = probe.thread(1);
+        probe.spawn(Box::pin(async move {
+            for _ in 0..4 {
+                turn(Way::TrustsLosses, naps, zk.clone(), thread.clone()).await;
+            }
+        }));
+        Ok(())
+    };
+    let (catalogue, _) = threads(code);
+    let scenario = catalogue.scenario("threads").expect("it is there");
+    let sweep = catalogue.sweep(&Scenario { rounds: 1, ..scenario }, 0..100).expect("a sweep");
+    let verdict = sweep.promise("exclusion-among-live-sessions").expect("it is promised").verdict;
+    assert_eq!(verdict, Verdict::Broken, "{sweep}");
 }
 
 /// It was called stuck, by seeds, when it had not been awake for long.
