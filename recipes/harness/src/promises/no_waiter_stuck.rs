@@ -167,7 +167,13 @@ impl Deaths {
 impl Promise for NoWaiterStuck {
     fn terms(&self) -> Terms {
         Terms::of("no-waiter-stuck")
-            .about("At rest, no actor whose session lives still waits, nor does a thread of it by what it has told.")
+            .about(match self.deaths {
+                None => "At rest, no actor whose session lives still waits, nor does a thread of it by what it has told.",
+                Some(_) => {
+                    "At rest, no actor whose session lives still waits, nor does a thread of it by what it has told. \
+                     Whoever waits when another has died is excused, as it may wait for that one."
+                }
+            })
             .tested_when("Somebody is done with what another still waits for (it releases a lock that another asks for, or ends what another has begun about the same thing), or a change wakes somebody that watches for it.")
             // It looks at what is left at rest, and hears of who asks and who is done.
             .judged_from_outside()
@@ -207,9 +213,12 @@ impl Promise for NoWaiterStuck {
         let may_stay = |actor| self.staying.as_ref().is_some_and(|staying| is_in(staying, actor));
         let waits =
             |actor: &&ActorId| is_owed(**actor) && (is_in(&self.waiting, **actor) || !may_stay(**actor));
+        // Whoever waits may do so for any of these.
+        let mut there: BTreeSet<ActorId> = rest.unfinished.iter().copied().collect();
+        there.extend(rest.sessions.iter().map(|(_, actor)| *actor));
+        let there = Vec::from_iter(there);
         for actor in rest.unfinished.iter().filter(waits) {
-            // It may be for another who waits.
-            found.push(broken_for(format!("{actor} waits for ever"), &rest.unfinished));
+            found.push(broken_for(format!("{actor} waits for ever"), &there));
         }
         let waits_alone = |actor: &ActorId| {
             let main = actor.main();
@@ -220,7 +229,7 @@ impl Promise for NoWaiterStuck {
         for (actor, subject) in self.waiting.iter().filter(|(actor, _)| waits_alone(actor)) {
             let what =
                 format!("{actor} waits for {subject} for ever, though its process's main thread has ended");
-            found.push(broken_for(what, &[*actor]));
+            found.push(broken_for(what, &there));
         }
     }
 }

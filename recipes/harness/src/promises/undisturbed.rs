@@ -253,6 +253,21 @@ mod tests {
         assert_eq!(stuck_after(vec![deleted("/sites/p1", 99, 1)]), None);
     }
 
+    /// Who waited behind the znode of one that is done, and can not delete what an administrator has written, was a defect.
+    #[test]
+    fn who_waits_is_expected_to_if_what_is_left_of_another_was_changed() {
+        let wrote = |writer| {
+            let rest = Rest {
+                unfinished: vec![actor(1)],
+                sessions: vec![(session(0), actor(0))],
+                ..Rest::default()
+            };
+            let events = vec![opened(0), opened(1), writes(A, writer, session(0)), finished(0)];
+            broken_by(&resting(Undisturbed::of(NoWaiterStuck), events, &rest))[0].1
+        };
+        assert_eq!([99, 0].map(wrote), [HIS, None]);
+    }
+
     #[test]
     fn what_the_own_people_or_the_ensemble_do_violates_no_assumption() {
         for change in [deleted("/tx/1", 0, NOBODY), vanished("/tx/1", 0), writes("/tx/1", 0, SessionId::NONE)]
