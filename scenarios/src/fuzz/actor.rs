@@ -71,7 +71,11 @@ async fn runs(
         return End::Done;
     }
     Running { zk: zk.clone(), probe, shared: Arc::new(shared), life, anonymous }.task(0).await;
-    if lives_on && normal::is_lost(zk.state()) { End::SessionLost } else { End::Done }
+    match lives_on {
+        true if normal::is_lost(zk.state()) => End::SessionLost,
+        true if life == 0 => End::Exited,
+        _ => End::Done,
+    }
 }
 
 /// Keeps what it sees, for who compares.
