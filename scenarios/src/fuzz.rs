@@ -3,6 +3,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `program`, `parse` | a client program as data and as text |
+//! | `language` | what steps are made of, as it is written and read |
 //! | `generate` | the program of a seed, and what it has |
 //! | `actor`, `normal` | a program as a trial, which tells every result in words that both engines share |
 //! | `simulation` | a program's runs in the simulator, the faults that they had, and what is not compared |
@@ -16,6 +17,7 @@ mod blind;
 mod compare;
 mod follow;
 mod generate;
+mod language;
 mod normal;
 mod parse;
 mod program;
@@ -34,7 +36,8 @@ use clap::Args;
 use compare::{Difference, Kind, Plan, Tally, compare, first_run};
 use follow::Effort;
 use generate::{Feature, features, generate};
-use program::{Program, Words};
+use language::Words;
+use program::Program;
 use simulation::Mark;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -92,10 +95,7 @@ pub(crate) struct FuzzArguments {
 }
 
 fn named<W: Words>(word: &str) -> Result<W, String> {
-    W::of(word).ok_or_else(|| {
-        let words: Vec<&str> = W::words().map(|(word, _)| word).collect();
-        format!("expected one of {}", words.join(", "))
-    })
+    W::of(word).ok_or_else(|| format!("expected one of {}", W::listed()))
 }
 
 /// So many states may be looked at for one run.

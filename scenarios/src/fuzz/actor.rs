@@ -1,8 +1,9 @@
 //! A program as a trial: every result of every step is told.
 
+use super::language::Words;
 use super::normal::{self, Ranks};
 use super::program::{
-    Acl, Ask, Change, Field, Mode, PATHS, Path, Process, Program, Read, SLOTS, Slot, TaskStep, Words,
+    Acl, Ask, Change, Field, Mode, PATHS, Path, Process, Program, Read, SLOTS, Slot, TaskStep,
 };
 use std::future::{Future, poll_fn};
 use std::pin::Pin;

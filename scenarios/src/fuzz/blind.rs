@@ -1,6 +1,6 @@
 //! A model without something that it varies: proof that a generated program would find it.
 
-use super::program::Named;
+use super::language::Named;
 use strum::{IntoStaticStr, VariantArray};
 use zk_model::actions::Action;
 use zk_model::reads::Reads;

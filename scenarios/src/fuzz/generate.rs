@@ -1,8 +1,7 @@
 //! Random programs: a seed gives one.
 
-use super::program::{
-    Acl, Ask, Change, Field, Mode, Named, Path, Process, Program, Read, SLOTS, Slot, TaskStep, Words,
-};
+use super::language::{Named, Words};
+use super::program::{Acl, Ask, Change, Field, Mode, Path, Process, Program, Read, SLOTS, Slot, TaskStep};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Programs as they are read.
 
-use super::program::{Acl, Ask, Change, Mode, Process, Program, Read, Slot, TaskStep, Words};
+use super::language::{Part, Words, Written, Wrong, named, whole};
+use super::program::{Ask, Process, Program, Slot, TaskStep};
 use crate::BadInput;
-use std::ops::RangeInclusive;
 use std::str::SplitWhitespace;
 
 /// No program has more: bounds of models count in bytes, and so do the tasks of a process.
@@ -83,49 +83,8 @@ pub(crate) fn seed(text: &str) -> Result<Option<u64>, BadInput> {
     seed.trim().parse().map(Some).map_err(|_| bad())
 }
 
-/// What is wrong with a word, and what was expected.
-type Wrong = String;
-
-const BYTE: RangeInclusive<i64> = 0..=u8::MAX as i64;
-const VERSION: RangeInclusive<i64> = -1..=i32::MAX as i64;
-const MILLISECONDS: RangeInclusive<i64> = 0..=u32::MAX as i64;
-
-fn wrong(found: Option<&str>, expected: &str) -> Wrong {
-    format!("{}: expected {expected}", found.unwrap_or("nothing more"))
-}
-
-fn named<T: Words>(found: Option<&str>) -> Result<T, Wrong> {
-    let words: Vec<&str> = T::words().map(|(word, _)| word).collect();
-    found.and_then(T::of).ok_or_else(|| wrong(found, &words.join(", ")))
-}
-
-fn word<T: Words>(words: &mut SplitWhitespace<'_>) -> Result<T, Wrong> {
-    named(words.next())
-}
-
-fn number<T: TryFrom<i64>>(words: &mut SplitWhitespace<'_>, of: &RangeInclusive<i64>) -> Result<T, Wrong> {
-    let found = words.next();
-    let number = found.and_then(|word| word.parse().ok()).filter(|number| of.contains(number));
-    let expected = || wrong(found, &format!("a number from {} to {}", of.start(), of.end()));
-    number.and_then(|number| T::try_from(number).ok()).ok_or_else(expected)
-}
-
-/// Whether the next word is this one; none but the flags in their order may follow.
-fn flag(words: &mut SplitWhitespace<'_>, flag: &str) -> bool {
-    let mut ahead = words.clone();
-    let is = ahead.next() == Some(flag);
-    if is {
-        *words = ahead;
-    }
-    is
-}
-
-/// What was read, if nothing follows.
-fn whole<T>(read: T, mut words: SplitWhitespace<'_>) -> Result<T, Wrong> {
-    match words.next() {
-        None => Ok(read),
-        more => Err(wrong(more, "the end of the step")),
-    }
+fn part<T: Part>(left: &mut SplitWhitespace<'_>) -> Result<T, Wrong> {
+    T::read("", left)
 }
 
 fn step(line: &str) -> Result<TaskStep, Wrong> {
@@ -139,24 +98,24 @@ fn step(line: &str) -> Result<TaskStep, Wrong> {
     let mut words = line.split_whitespace();
     let w = &mut words;
     let step = match w.next().unwrap_or_default() {
-        "await" => TaskStep::Await(word(w)?),
+        "await" => TaskStep::Await(part(w)?),
         "race" => {
-            let first = word(w)?;
+            let first = part(w)?;
             match w.clone().next().and_then(Slot::of) {
-                Some(_) => TaskStep::Race(first, word(w)?),
-                None => TaskStep::RaceTimer(first, number(w, &MILLISECONDS)?),
+                Some(_) => TaskStep::Race(first, part(w)?),
+                None => TaskStep::RaceTimer(first, part(w)?),
             }
         }
-        "drop" => TaskStep::Drop(word(w)?),
-        "stat" => TaskStep::Stat(word(w)?),
+        "drop" => TaskStep::Drop(part(w)?),
+        "stat" => TaskStep::Stat(part(w)?),
         "first" => TaskStep::First,
         "last" => TaskStep::Last,
         "connected" => TaskStep::Connected,
         "session" => TaskStep::Session,
         "state" => TaskStep::State,
-        "sleep" => TaskStep::Sleep(number(w, &MILLISECONDS)?),
+        "sleep" => TaskStep::Sleep(part(w)?),
         "point" => TaskStep::Point,
-        "set" => TaskStep::Set(number(w, &BYTE)?),
+        "set" => TaskStep::Set(part(w)?),
         "get" => TaskStep::Get,
         "wait" => TaskStep::Wait,
         "checkpoint" => TaskStep::Checkpoint,
@@ -167,68 +126,10 @@ fn step(line: &str) -> Result<TaskStep, Wrong> {
 }
 
 fn ask(line: &str) -> Result<Ask, Wrong> {
-    let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
-    if name == "multi" {
-        return Ok(Ask::Multi(rest.split("; ").map(change).collect::<Result<_, _>>()?));
-    }
-    if name == "reads" {
-        return Ok(Ask::Reads(rest.split("; ").map(read).collect::<Result<_, _>>()?));
-    }
-    let mut words = rest.split_whitespace();
-    let w = &mut words;
-    let ask = match name {
-        "create" => Ask::Create {
-            path: word(w)?,
-            data: number(w, &BYTE)?,
-            mode: word::<Mode>(w)?,
-            acl: word::<Acl>(w)?,
-            stat: flag(w, "stat"),
-        },
-        "delete" => Ask::Delete { path: word(w)?, version: number(w, &VERSION)? },
-        "exists" => Ask::Exists { path: word(w)?, watch: flag(w, "watch") },
-        "data" => Ask::Data { path: word(w)?, watch: flag(w, "watch") },
-        "set-data" => Ask::SetData { path: word(w)?, data: number(w, &BYTE)?, version: number(w, &VERSION)? },
-        "children" => Ask::Children { path: word(w)?, watch: flag(w, "watch"), stat: flag(w, "stat") },
-        "acl" => Ask::Acl { path: word(w)? },
-        "set-acl" => Ask::SetAcl { path: word(w)?, acl: word(w)? },
-        "sync" => Ask::Sync { path: word(w)? },
-        "add-watch" => Ask::AddWatch { path: word(w)?, mode: word(w)? },
-        "remove-watches" => Ask::RemoveWatches { path: word(w)?, kind: word(w)? },
-        "check-watches" => Ask::CheckWatches { path: word(w)?, kind: word(w)? },
-        "ephemerals" => Ask::Ephemerals { path: word(w)? },
-        "count" => Ask::Count { path: word(w)? },
-        "who-am-i" => Ask::WhoAmI,
-        "auth" => Ask::Auth { user: number(w, &BYTE)? },
-        "close" => Ask::Close,
-        name => return Err(format!("{name}: no such step")),
-    };
-    whole(ask, words)
-}
-
-fn change(text: &str) -> Result<Change, Wrong> {
-    let mut words = text.split_whitespace();
-    let w = &mut words;
-    let change = match w.next() {
-        Some("create") => Change::Create { path: word(w)?, data: number(w, &BYTE)?, mode: word(w)? },
-        Some("delete") => Change::Delete { path: word(w)?, version: number(w, &VERSION)? },
-        Some("set-data") => {
-            Change::SetData { path: word(w)?, data: number(w, &BYTE)?, version: number(w, &VERSION)? }
-        }
-        Some("check") => Change::Check { path: word(w)?, version: number(w, &VERSION)? },
-        found => return Err(wrong(found, "create, delete, set-data, check")),
-    };
-    whole(change, words)
-}
-
-fn read(text: &str) -> Result<Read, Wrong> {
-    let mut words = text.split_whitespace();
-    let w = &mut words;
-    let read = match w.next() {
-        Some("data") => Read::Data(word(w)?),
-        Some("children") => Read::Children(word(w)?),
-        found => return Err(wrong(found, "data, children")),
-    };
-    whole(read, words)
+    let mut words = line.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let ask = Ask::read(name, &mut words)?;
+    whole(ask.ok_or_else(|| format!("{name}: no such step"))?, words)
 }
 
 #[cfg(test)]

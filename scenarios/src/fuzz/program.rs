@@ -1,6 +1,8 @@
 //! Client programs as data: what they are made of, and how they are written.
 
+use super::language::{Named, Part, Words, Written, Wrong, written};
 use std::fmt;
+use std::str::SplitWhitespace;
 use strum::{IntoStaticStr, VariantArray};
 use zk_api::{AddWatchMode, WatcherKind};
 
@@ -71,90 +73,48 @@ pub(crate) struct Slot(pub(crate) u8);
 /// How many slots a task has.
 pub(crate) const SLOTS: u8 = 4;
 
-/// A request.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Ask {
-    Create {
-        path: Path,
-        data: u8,
-        mode: Mode,
-        acl: Acl,
-        stat: bool,
-    },
-    Delete {
-        path: Path,
-        version: i32,
-    },
-    Exists {
-        path: Path,
-        watch: bool,
-    },
-    Data {
-        path: Path,
-        watch: bool,
-    },
-    SetData {
-        path: Path,
-        data: u8,
-        version: i32,
-    },
-    Children {
-        path: Path,
-        watch: bool,
-        stat: bool,
-    },
-    Acl {
-        path: Path,
-    },
-    SetAcl {
-        path: Path,
-        acl: Acl,
-    },
-    Sync {
-        path: Path,
-    },
-    Multi(Vec<Change>),
-    Reads(Vec<Read>),
-    AddWatch {
-        path: Path,
-        mode: AddWatchMode,
-    },
-    RemoveWatches {
-        path: Path,
-        kind: WatcherKind,
-    },
-    CheckWatches {
-        path: Path,
-        kind: WatcherKind,
-    },
-    Ephemerals {
-        path: Path,
-    },
-    Count {
-        path: Path,
-    },
-    WhoAmI,
-    /// Of a user, or for 0 such as every server refuses.
-    Auth {
-        user: u8,
-    },
-    Close,
+written! {
+    /// A request.
+    Ask {
+        "create": Create { path: Path, data: u8, mode: Mode, acl: Acl, stat: bool },
+        "delete": Delete { path: Path, version: i32 },
+        "exists": Exists { path: Path, watch: bool },
+        "data": Data { path: Path, watch: bool },
+        "set-data": SetData { path: Path, data: u8, version: i32 },
+        "children": Children { path: Path, watch: bool, stat: bool },
+        "acl": Acl { path: Path },
+        "set-acl": SetAcl { path: Path, acl: Acl },
+        "sync": Sync { path: Path },
+        "multi": Multi(changes: Vec<Change>),
+        "reads": Reads(reads: Vec<Read>),
+        "add-watch": AddWatch { path: Path, mode: AddWatchMode },
+        "remove-watches": RemoveWatches { path: Path, kind: WatcherKind },
+        "check-watches": CheckWatches { path: Path, kind: WatcherKind },
+        "ephemerals": Ephemerals { path: Path },
+        "count": Count { path: Path },
+        "who-am-i": WhoAmI,
+        /// Of a user, or for 0 such as every server refuses.
+        "auth": Auth { user: u8 },
+        "close": Close,
+    }
 }
 
-/// One operation of a multi.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Change {
-    Create { path: Path, data: u8, mode: Mode },
-    Delete { path: Path, version: i32 },
-    SetData { path: Path, data: u8, version: i32 },
-    Check { path: Path, version: i32 },
+written! {
+    /// One operation of a multi.
+    Change {
+        "create": Create { path: Path, data: u8, mode: Mode },
+        "delete": Delete { path: Path, version: i32 },
+        "set-data": SetData { path: Path, data: u8, version: i32 },
+        "check": Check { path: Path, version: i32 },
+    }
 }
 
-/// One operation of a multiRead.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Read {
-    Data(Path),
-    Children(Path),
+written! {
+    /// One operation of a multiRead.
+    Read {
+        "data": Data(path: Path),
+        "children": Children(path: Path),
+    }
 }
 
 /// Which znode.
@@ -213,31 +173,6 @@ pub(crate) enum Field {
     Owner,
     /// The same, and whether the other's session has a lower or a higher number.
     OwnerOrder,
-}
-
-/// A word for each of some values.
-pub(crate) trait Words: Copy + PartialEq + 'static {
-    /// All, each with its word.
-    fn words() -> impl Iterator<Item = (&'static str, Self)>;
-
-    /// Its word.
-    fn word(self) -> &'static str {
-        Self::words().find(|(_, it)| *it == self).expect("each has a word").0
-    }
-
-    /// What a word stands for.
-    fn of(word: &str) -> Option<Self> {
-        Self::words().find(|(name, _)| *name == word).map(|(_, it)| it)
-    }
-}
-
-/// An enum of ours whose words are the names of its variants.
-pub(crate) trait Named: VariantArray + Into<&'static str> + Copy + PartialEq {}
-
-impl<T: Named> Words for T {
-    fn words() -> impl Iterator<Item = (&'static str, T)> {
-        T::VARIANTS.iter().map(|it| ((*it).into(), *it))
-    }
 }
 
 impl Named for Mode {}
@@ -335,79 +270,6 @@ impl fmt::Display for TaskStep {
             TaskStep::Wait => f.write_str("wait"),
             TaskStep::Checkpoint => f.write_str("checkpoint"),
             TaskStep::Spawn => f.write_str("spawn"),
-        }
-    }
-}
-
-/// A word that stands there or not.
-fn flag(is: bool, word: &'static str) -> &'static str {
-    if is { word } else { "" }
-}
-
-impl fmt::Display for Ask {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Ask::Create { path, data, mode, acl, stat } => {
-                let (path, mode, acl) = (path.word(), mode.word(), acl.word());
-                write!(f, "create {path} {data} {mode} {acl}{}", flag(*stat, " stat"))
-            }
-            Ask::Delete { path, version } => write!(f, "delete {} {version}", path.word()),
-            Ask::Exists { path, watch } => write!(f, "exists {}{}", path.word(), flag(*watch, " watch")),
-            Ask::Data { path, watch } => write!(f, "data {}{}", path.word(), flag(*watch, " watch")),
-            Ask::SetData { path, data, version } => write!(f, "set-data {} {data} {version}", path.word()),
-            Ask::Children { path, watch, stat } => {
-                write!(f, "children {}{}{}", path.word(), flag(*watch, " watch"), flag(*stat, " stat"))
-            }
-            Ask::Acl { path } => write!(f, "acl {}", path.word()),
-            Ask::SetAcl { path, acl } => write!(f, "set-acl {} {}", path.word(), acl.word()),
-            Ask::Sync { path } => write!(f, "sync {}", path.word()),
-            Ask::Multi(changes) => {
-                f.write_str("multi ")?;
-                listed(f, changes)
-            }
-            Ask::Reads(reads) => {
-                f.write_str("reads ")?;
-                listed(f, reads)
-            }
-            Ask::AddWatch { path, mode } => write!(f, "add-watch {} {}", path.word(), mode.word()),
-            Ask::RemoveWatches { path, kind } => write!(f, "remove-watches {} {}", path.word(), kind.word()),
-            Ask::CheckWatches { path, kind } => write!(f, "check-watches {} {}", path.word(), kind.word()),
-            Ask::Ephemerals { path } => write!(f, "ephemerals {}", path.word()),
-            Ask::Count { path } => write!(f, "count {}", path.word()),
-            Ask::WhoAmI => f.write_str("who-am-i"),
-            Ask::Auth { user } => write!(f, "auth {user}"),
-            Ask::Close => f.write_str("close"),
-        }
-    }
-}
-
-fn listed(f: &mut fmt::Formatter<'_>, items: &[impl fmt::Display]) -> fmt::Result {
-    for (nth, item) in items.iter().enumerate() {
-        write!(f, "{}{item}", flag(nth > 0, "; "))?;
-    }
-    Ok(())
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Change::Create { path, data, mode } => {
-                write!(f, "create {} {data} {}", path.word(), mode.word())
-            }
-            Change::Delete { path, version } => write!(f, "delete {} {version}", path.word()),
-            Change::SetData { path, data, version } => {
-                write!(f, "set-data {} {data} {version}", path.word())
-            }
-            Change::Check { path, version } => write!(f, "check {} {version}", path.word()),
-        }
-    }
-}
-
-impl fmt::Display for Read {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Read::Data(path) => write!(f, "data {}", path.word()),
-            Read::Children(path) => write!(f, "children {}", path.word()),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A program in the simulator: what its processes saw, and which faults there were.
 
 use super::actor::{Fuzzed, Log};
-use super::program::{Named, Program};
+use super::language::Named;
+use super::program::Program;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 use strum::{IntoStaticStr, VariantArray};

@@ -3,7 +3,8 @@
 use super::blind::Blind;
 use super::compare::{Plan, compare};
 use super::follow::{Answer, follow};
-use super::program::{Program, Words};
+use super::language::Words;
+use super::program::Program;
 use super::simulation::{Exclusion, Mark, Ran, Seen, run, seen};
 use super::{generate, many, parse};
 use std::collections::BTreeSet;
