@@ -250,8 +250,7 @@ impl Generator<'_> {
     fn meet(&mut self, processes: &mut [Process]) {
         let (leaves, looks) = if self.dice.one_in(2) { (0, 1) } else { (1, 0) };
         let path = Path::Fixed(1 + self.dice.below(3) as u8);
-        let made = Ask::Create { path, data: 0, mode: Mode::Ephemeral, acl: Acl::Open, stat: false };
-        let made = TaskStep::Ask { slot: None, ask: made };
+        let made = Ask::Create { path, data: 0, mode: Mode::Ephemeral, acl: Acl::Open, stat: false }.into();
         processes[leaves] = Process { tasks: vec![vec![TaskStep::Connected, made]], next: Vec::new() };
         let slot = Slot(0);
         let mut looked = vec![TaskStep::Sleep(100 * (1 + self.dice.below(5) as u32))];
@@ -299,15 +298,11 @@ impl Generator<'_> {
         }
     }
 
-    fn ask(&mut self, ask: Ask, steps: &mut Vec<TaskStep>) {
-        steps.push(TaskStep::Ask { slot: None, ask });
-    }
-
     fn create(&mut self, steps: &mut Vec<TaskStep>) {
         let (path, mode, stat) = (self.path(), self.mode(), self.dice.one_in(3));
         let acl = if self.dice.one_in(8) { self.acl() } else { Acl::Open };
         let data = self.dice.below(3) as u8;
-        self.ask(Ask::Create { path, data, mode, acl, stat }, steps);
+        steps.push(Ask::Create { path, data, mode, acl, stat }.into());
     }
 
     /// A request that may set a watch.
@@ -324,18 +319,13 @@ impl Generator<'_> {
         match kind {
             Kind::Create => self.create(steps),
             Kind::Delete => {
-                let ask = Ask::Delete { path: self.path(), version: self.version() };
-                self.ask(ask, steps);
+                steps.push(Ask::Delete { path: self.path(), version: self.version() }.into());
             }
             Kind::Set => {
                 let data = 1 + self.dice.below(3) as u8;
-                let ask = Ask::SetData { path: self.path(), data, version: self.version() };
-                self.ask(ask, steps);
+                steps.push(Ask::SetData { path: self.path(), data, version: self.version() }.into());
             }
-            Kind::Read => {
-                let ask = self.read(false);
-                self.ask(ask, steps);
-            }
+            Kind::Read => steps.push(self.read(false).into()),
             Kind::List => self.list(steps),
             Kind::Stat => self.stat(steps),
             Kind::Compare => self.compare(steps),
@@ -344,26 +334,19 @@ impl Generator<'_> {
             Kind::Multi => self.multi(steps),
             Kind::Acl => {
                 let path = self.path();
-                let ask = if self.dice.one_in(2) {
-                    Ask::Acl { path }
-                } else {
-                    Ask::SetAcl { path, acl: self.acl() }
-                };
-                self.ask(ask, steps);
+                steps.push(match self.dice.one_in(2) {
+                    true => Ask::Acl { path }.into(),
+                    false => Ask::SetAcl { path, acl: self.acl() }.into(),
+                });
             }
             Kind::Auth if self.may(Feature::Identities) => {
                 let user = self.dice.weigh(&[(4, 1), (4, 2), (1, 0)]);
-                let ask = if self.dice.one_in(3) { Ask::WhoAmI } else { Ask::Auth { user } };
-                self.ask(ask, steps);
+                steps.push(if self.dice.one_in(3) { Ask::WhoAmI } else { Ask::Auth { user } }.into());
             }
-            Kind::Auth | Kind::Sync => {
-                let ask = Ask::Sync { path: self.path() };
-                self.ask(ask, steps);
-            }
+            Kind::Auth | Kind::Sync => steps.push(Ask::Sync { path: self.path() }.into()),
             Kind::Count => {
-                let path = self.path();
-                let ask = if self.dice.one_in(2) { Ask::Count { path } } else { Ask::Ephemerals { path } };
-                self.ask(ask, steps);
+                let (path, is_count) = (self.path(), self.dice.one_in(2));
+                steps.push(if is_count { Ask::Count { path } } else { Ask::Ephemerals { path } }.into());
             }
             Kind::Session => self.session(steps),
             Kind::Cell => {
@@ -377,7 +360,7 @@ impl Generator<'_> {
             Kind::Race => self.race(steps),
             Kind::Pending => self.pending(steps),
             Kind::Checkpoint => steps.push(TaskStep::Checkpoint),
-            Kind::Close if self.dice.one_in(3) => self.ask(Ask::Close, steps),
+            Kind::Close if self.dice.one_in(3) => steps.push(Ask::Close.into()),
             Kind::Close | Kind::Pause => {
                 let ms = self.dice.pick(&[10, 300, 1000, 3000]);
                 steps.push(if self.dice.one_in(3) { TaskStep::Point } else { TaskStep::Sleep(ms) });
@@ -388,7 +371,7 @@ impl Generator<'_> {
     fn list(&mut self, steps: &mut Vec<TaskStep>) {
         let path = self.dice.weigh(&[(5, Path::Fixed(0)), (1, Path::Fixed(1))]);
         let stat = self.dice.one_in(3);
-        self.ask(Ask::Children { path, watch: false, stat }, steps);
+        steps.push(Ask::Children { path, watch: false, stat }.into());
         if self.may(Feature::ListOrder) {
             steps.push(if self.dice.one_in(2) { TaskStep::First } else { TaskStep::Last });
         }
@@ -398,9 +381,8 @@ impl Generator<'_> {
         if self.dice.one_in(2) {
             let path = self.path();
             let watch = false;
-            let ask =
-                if self.dice.one_in(2) { Ask::Exists { path, watch } } else { Ask::Data { path, watch } };
-            self.ask(ask, steps);
+            let is_there = self.dice.one_in(2);
+            steps.push(if is_there { Ask::Exists { path, watch } } else { Ask::Data { path, watch } }.into());
         }
         let field = self.dice.word();
         steps.push(self.field(field));
@@ -415,16 +397,16 @@ impl Generator<'_> {
         if child {
             let path = Path::Fixed(1 + self.dice.below(2) as u8);
             let (data, mode, acl, stat) = (0, Mode::Persistent, Acl::Open, false);
-            self.ask(Ask::Create { path, data, mode, acl, stat }, steps);
+            steps.push(Ask::Create { path, data, mode, acl, stat }.into());
         }
         for turn in 0..2 {
             if turn > 0 && child && self.dice.one_in(2) {
-                self.ask(Ask::Delete { path: Path::Made, version: -1 }, steps);
+                steps.push(Ask::Delete { path: Path::Made, version: -1 }.into());
             } else if turn > 0 {
                 let kind = self.dice.pick(&[Kind::Create, Kind::Delete, Kind::Set]);
                 self.add(kind, steps);
             }
-            self.ask(Ask::Exists { path, watch: false }, steps);
+            steps.push(Ask::Exists { path, watch: false }.into());
             let field = self.dice.pick(fields);
             steps.push(self.field(field));
         }
@@ -472,14 +454,8 @@ impl Generator<'_> {
     fn persistent(&mut self, steps: &mut Vec<TaskStep>) {
         let (slot, path) = (self.slot(), self.path());
         match self.dice.below(6) {
-            0 => {
-                let ask = Ask::RemoveWatches { path, kind: self.dice.word() };
-                self.ask(ask, steps);
-            }
-            1 => {
-                let ask = Ask::CheckWatches { path, kind: self.dice.word() };
-                self.ask(ask, steps);
-            }
+            0 => steps.push(Ask::RemoveWatches { path, kind: self.dice.word() }.into()),
+            1 => steps.push(Ask::CheckWatches { path, kind: self.dice.word() }.into()),
             _ => {
                 let ask = Ask::AddWatch { path, mode: self.dice.word() };
                 steps.push(TaskStep::Ask { slot: Some(slot), ask });
@@ -491,11 +467,10 @@ impl Generator<'_> {
 
     fn multi(&mut self, steps: &mut Vec<TaskStep>) {
         let many = 1 + self.dice.below(3);
-        let ask = match self.dice.one_in(4) {
-            true => Ask::Reads((0..many).map(|_| self.one_read()).collect()),
-            false => Ask::Multi((0..many).map(|_| self.change()).collect()),
-        };
-        self.ask(ask, steps);
+        steps.push(match self.dice.one_in(4) {
+            true => Ask::Reads((0..many).map(|_| self.one_read()).collect()).into(),
+            false => Ask::Multi((0..many).map(|_| self.change()).collect()).into(),
+        });
     }
 
     fn one_read(&mut self) -> Read {

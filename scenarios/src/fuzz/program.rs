@@ -66,6 +66,13 @@ pub(crate) enum TaskStep {
     Spawn,
 }
 
+/// Asks, and waits for the answer.
+impl From<Ask> for TaskStep {
+    fn from(ask: Ask) -> TaskStep {
+        TaskStep::Ask { slot: None, ask }
+    }
+}
+
 /// Where a task keeps a call, a watch or a change that it waits for: `a` to `d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Slot(pub(crate) u8);
