@@ -2,7 +2,7 @@
 
 use super::processes::ClientProcesses;
 use crate::observe::Judge;
-use crate::serve::schedule::{at_server, latency_ms, loss};
+use crate::serve::schedule::{at_server, latency_ms};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -68,7 +68,7 @@ impl Struck {
                 what,
             } => {
                 let Some(session) = self.session_at(client, when, end).await else { return false };
-                self.at_server(Fault::Drop { session, when: When::Now, what: loss(what) }).await
+                self.at_server(Fault::Drop { session, when: When::Now, what }).await
             }
             ref other => match at_server(other, latency_ms, &|client| self.session(client)) {
                 Ok(fault) => self.at_server(fault).await,

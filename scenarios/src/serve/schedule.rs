@@ -6,7 +6,7 @@ use crate::run::read_scenario;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
-use zk_serve::{Fault, Loss, RequestKind, Running, SessionInfo, Target, When};
+use zk_serve::{Fault, Running, SessionInfo, Target, When};
 use zk_simulator::schedule::{self as simulated, TimedFault};
 use zk_simulator::{Fault as Drawn, Scenario, Schedule};
 
@@ -107,7 +107,7 @@ pub(crate) fn at_server(
             Fault::ClockJump { server, by_ms }
         }
         Drawn::Drop { client, when, what } => match moment(when) {
-            Some(when) => Fault::Drop { session: session(client)?, when, what: loss(what) },
+            Some(when) => Fault::Drop { session: session(client)?, when, what },
             None => return never("drop aimed at what only the recipe knows"),
         },
         Drawn::SlowLink { client, factor, for_ms } => {
@@ -140,22 +140,8 @@ pub(crate) fn at_server(
 fn moment(when: simulated::When) -> Option<When> {
     match when {
         simulated::When::Now => Some(When::Now),
-        simulated::When::NextRequest(kind) => Some(When::NextRequest(match kind {
-            simulated::RequestKind::Any => RequestKind::Any,
-            simulated::RequestKind::Create => RequestKind::Create,
-            simulated::RequestKind::Delete => RequestKind::Delete,
-            simulated::RequestKind::Read => RequestKind::Read,
-        })),
+        simulated::When::NextRequest(kind) => Some(When::NextRequest(kind)),
         simulated::When::NextGrant | simulated::When::NextWork => None,
-    }
-}
-
-pub(crate) fn loss(what: simulated::Loss) -> Loss {
-    match what {
-        simulated::Loss::RequestsLost => Loss::RequestsLost,
-        simulated::Loss::AnswersLost => Loss::AnswersLost,
-        simulated::Loss::InFlight { for_ms } => Loss::InFlight { for_ms },
-        simulated::Loss::Silence => Loss::Silence,
     }
 }
 

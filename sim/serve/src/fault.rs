@@ -5,6 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zk_api::SessionId;
 use zk_wire::OpCode;
 
+pub use zk_cluster::loss::{Loss, RequestKind};
+
 /// What can go wrong. In JSON: `{"server-crash": {"down-ms": 500}}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
@@ -104,35 +106,6 @@ pub enum When {
     NextRequest(RequestKind),
 }
 
-/// A kind of request to wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RequestKind {
-    /// Any.
-    Any,
-    /// A create, or any other request that makes or sets something: a setData, a setACL, a multi.
-    Create,
-    /// A delete.
-    Delete,
-    /// A request that reads.
-    Read,
-}
-
-/// What is lost with a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
-pub enum Loss {
-    /// Requests under way do not arrive. Neither do answers under way.
-    RequestsLost,
-    /// Requests under way arrive and are served; their answers do not arrive.
-    AnswersLost,
-    /// The client learns at once that the connection is lost; its requests under way arrive only after
-    /// `for_ms`, if the server still has the connection open then.
-    InFlight { for_ms: u64 },
-    /// Nothing arrives any more in either direction, and nobody is told.
-    Silence,
-}
-
 impl Fault {
     /// Reads one, or says in a line what is wrong with it.
     pub(crate) fn from_json(text: &[u8]) -> Result<Fault, String> {
@@ -168,12 +141,9 @@ fn helped(message: &str) -> String {
     }
 }
 
-impl RequestKind {
-    /// Whether a frame is such a request. Pings, credentials and watches that are registered again are none.
-    pub(crate) fn is(self, frame: &[u8]) -> bool {
-        let Some(kind) = kind_of(frame) else { return false };
-        self == RequestKind::Any || self == kind
-    }
+/// Whether a frame is such a request. Pings, credentials and watches that are registered again are none.
+pub(crate) fn is_request(kind: RequestKind, frame: &[u8]) -> bool {
+    kind_of(frame).is_some_and(|of_frame| kind == RequestKind::Any || kind == of_frame)
 }
 
 /// What kind of request a frame is, by the number behind its xid.
@@ -242,7 +212,7 @@ impl<'de> Deserialize<'de> for Target {
 
 /// The path of a request that reads one, as it stands in its frame: xid, kind, length, path.
 pub(crate) fn path_read(frame: &[u8]) -> Option<&str> {
-    if !RequestKind::Read.is(frame) {
+    if !is_request(RequestKind::Read, frame) {
         return None;
     }
     let (length, rest) = frame.get(8..)?.split_first_chunk::<4>()?;
@@ -307,8 +277,9 @@ mod tests {
     #[test]
     fn a_request_is_told_by_its_frame() {
         let frame = |op: OpCode| [[0; 4], op.to_i32().to_be_bytes()].concat();
-        assert!(RequestKind::Create.is(&frame(OpCode::Multi)) && RequestKind::Any.is(&frame(OpCode::Delete)));
-        assert!(!RequestKind::Read.is(&frame(OpCode::Delete)) && !RequestKind::Any.is(&frame(OpCode::Ping)));
-        assert!(!RequestKind::Any.is(b"") && !RequestKind::Any.is(b"\0\0\0\x01\0\0\0"));
+        let is = |kind, op| is_request(kind, &frame(op));
+        assert!(is(RequestKind::Create, OpCode::Multi) && is(RequestKind::Any, OpCode::Delete));
+        assert!(!is(RequestKind::Read, OpCode::Delete) && !is(RequestKind::Any, OpCode::Ping));
+        assert!(!is_request(RequestKind::Any, b"") && !is_request(RequestKind::Any, b"\0\0\0\x01\0\0\0"));
     }
 }

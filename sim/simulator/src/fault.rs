@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use zk_cluster::loss::{Loss, RequestKind};
+
 /// The faults of one run, in order of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -140,35 +142,6 @@ pub enum When {
     /// As the client next begins a piece of work while it holds something. After a pause that strikes here it
     /// goes on with what the work is followed by, before it learns of anything.
     NextWork,
-}
-
-/// A kind of request to wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RequestKind {
-    /// Any.
-    Any,
-    /// A create, or what else makes or sets something: a setData, a setACL, a multi.
-    Create,
-    /// A delete.
-    Delete,
-    /// A request that reads.
-    Read,
-}
-
-/// What is lost with a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
-pub enum Loss {
-    /// Requests under way do not arrive. Neither do answers under way.
-    RequestsLost,
-    /// Requests under way arrive and are served; their answers do not arrive.
-    AnswersLost,
-    /// The client learns at once that the connection is lost; its requests under way arrive only after
-    /// `for_ms`, if the server still has the connection open then.
-    InFlight { for_ms: u64 },
-    /// Nothing arrives any more in either direction, and nobody is told.
-    Silence,
 }
 
 impl Fault {

@@ -5,7 +5,7 @@ use super::ensemble::Ensemble;
 use super::event::{Armed, Later};
 use super::stage::Stage;
 use crate::Limits;
-use crate::fault::{Loss, Target, path_read};
+use crate::fault::{Loss, Target, is_request, path_read};
 use crate::link::{ClientLink, State};
 use crate::observer::tell_of_znodes;
 use crate::record::What;
@@ -345,7 +345,7 @@ impl Conns {
             server.tree().node(path)?.owner().filter(|owner| *owner != session)
         });
         let Some(at) = waiting.iter().position(|armed| match armed {
-            Armed::Lose(kind, _) => kind.is(&frame),
+            Armed::Lose(kind, _) => is_request(*kind, &frame),
             Armed::ExpireOwner => owner.is_some(),
         }) else {
             return Some((frame, None));
