@@ -93,11 +93,8 @@ pub(super) fn read(body: &[u8]) -> Result<Said, String> {
 
 /// `0x` and hex digits, as `/sessions` has it.
 fn session(text: &str) -> Result<SessionId, String> {
-    let digits = text.strip_prefix("0x").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    match digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
-        Some(id) => Ok(SessionId::new(id.cast_signed())),
-        None => Err(format!("session: '{text}' is no session; expected 0x and hex digits")),
-    }
+    let expected = || format!("session: '{text}' is no session; expected 0x and hex digits");
+    SessionId::parse(text).ok_or_else(expected)
 }
 
 impl Body {

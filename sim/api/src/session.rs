@@ -38,6 +38,13 @@ impl SessionId {
         SessionId(number)
     }
 
+    /// The session that is written so: `0x` and hex digits, without a sign. `None` if none is.
+    pub fn parse(text: &str) -> Option<SessionId> {
+        let digits =
+            text.strip_prefix("0x").filter(|digits| digits.bytes().all(|it| it.is_ascii_hexdigit()))?;
+        u64::from_str_radix(digits, 16).ok().map(|number| SessionId(number.cast_signed()))
+    }
+
     /// Its number.
     pub fn get(self) -> i64 {
         NUMBERED.set(true);

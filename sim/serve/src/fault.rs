@@ -197,16 +197,10 @@ impl<'de> Deserialize<'de> for Target {
         let text = String::deserialize(deserializer)?;
         let expected =
             || D::Error::custom(format!("'{text}' is no session: expected 0x and hex digits, or all"));
-        if text == "all" {
-            return Ok(Target::All);
+        match text.as_str() {
+            "all" => Ok(Target::All),
+            text => SessionId::parse(text).map(Target::Session).ok_or_else(expected),
         }
-        let digits = text.strip_prefix("0x").ok_or_else(expected)?;
-        // A sign would be taken as well.
-        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(expected());
-        }
-        let id = u64::from_str_radix(digits, 16).map_err(|_| expected())?;
-        Ok(Target::Session(SessionId::new(id.cast_signed())))
     }
 }
 
