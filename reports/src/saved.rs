@@ -1,5 +1,6 @@
 //! Reports that were saved, read again.
 
+use crate::schema::SCHEMAS;
 use crate::sweep::{HerdPoint, SWEEP_SCHEMA, SweepReport};
 use std::path::{Path, PathBuf};
 
@@ -68,8 +69,9 @@ pub(crate) fn foreign(dir: &Path) -> Option<(PathBuf, String)> {
     let named = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Named>(&bytes).ok());
     let why = match named.as_ref().map(|named| named.schema.rsplit_once('/')) {
         Some(Some((kind, version))) if kind.starts_with("zoocheck-") => {
-            let own =
-                OURS.iter().find_map(|own| own.strip_prefix(kind)?.strip_prefix('/')?.parse::<u64>().ok());
+            let versions =
+                SCHEMAS.iter().map(|(own, _)| own.strip_prefix(kind)?.strip_prefix('/')?.parse().ok());
+            let own: Option<u64> = versions.flatten().next();
             match (version.parse::<u64>(), own) {
                 (Ok(version), Some(own)) if version <= own => return None,
                 _ => "a newer zoocheck wrote it",
@@ -79,16 +81,6 @@ pub(crate) fn foreign(dir: &Path) -> Option<(PathBuf, String)> {
     };
     Some((file, why.into()))
 }
-
-/// What `report.json` can be.
-const OURS: [&str; 6] = [
-    SWEEP_SCHEMA,
-    crate::CHECK_SCHEMA,
-    crate::JUDGE_SCHEMA,
-    crate::ENSEMBLE_SCHEMA,
-    crate::MUTANTS_SCHEMA,
-    crate::LIVE_SCHEMA,
-];
 
 /// What is wrong with a schema's name, if anything is.
 fn unreadable(schema: &str) -> Option<String> {
