@@ -87,11 +87,6 @@ impl DriveReport {
     pub fn all(&self) -> impl Iterator<Item = &LivePromise> {
         self.promises.iter().chain(&self.invariants)
     }
-
-    /// The names of what was broken where it was owed.
-    pub fn broken(&self) -> impl Iterator<Item = &str> {
-        self.all().filter(|result| result.verdict == Some(Verdict::Broken)).map(|result| result.name.as_str())
-    }
 }
 
 impl LivePromise {

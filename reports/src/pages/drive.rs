@@ -1,12 +1,12 @@
 //! Client programs in real time.
 
-use super::live::{breaks, owed};
+use super::live::{answer, breaks, owed};
 use crate::drive::{DriveFailure, DriveReport};
 use crate::live::LiveReport;
 use crate::page::{Block, Line, Mood, Page, below};
 use crate::report::Report;
 use crate::suite::{Suite, of_drive};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Verdict;
 use crate::words::{count, of, wall};
 
 impl Report for DriveReport {
@@ -87,26 +87,15 @@ fn closing(page: &mut Page, report: &DriveReport) {
         count(happened.refused)
     );
     page.extend([Block::Blank, Line::from(happened).into()]);
-    page.push(Block::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
+    let words = answer(report.answer, &report.promises, &report.invariants, open(report));
+    page.push(Block::Answer(report.answer, Line::new(report.answer, words).wrapped(2)));
 }
 
-/// The answer in words.
-fn answer(report: &DriveReport) -> String {
-    let untested = report.promises.iter().filter(|result| result.verdict == Some(Verdict::NeverTested));
-    let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
-    match report.answer {
-        Answer::Held => LiveReport::held_words(&report.promises, &report.invariants),
-        Answer::Broken => format!("BROKEN: {}", report.broken().collect::<Vec<_>>().join(", ")),
-        Answer::Undecided => match &report.interrupted {
-            Some(why) => format!("undecided: {why}"),
-            None if !report.undecided.is_empty() => {
-                format!("undecided: {} came to no end", of(report.undecided.len() as u64, "seed"))
-            }
-            None if !report.unjudged.is_empty() => {
-                format!("undecided: {}", LiveReport::unjudged_words(&report.unjudged, &report.promises))
-            }
-            None if untested.is_empty() => "undecided: no promise of it can be judged from outside".into(),
-            None => format!("undecided: never put to the test: {}", untested.join(", ")),
-        },
-    }
+/// What left it undecided, beside promises that were not put to the test.
+fn open(report: &DriveReport) -> Option<String> {
+    let endless = report.undecided.len() as u64;
+    let endless = (endless > 0).then(|| format!("{} came to no end", of(endless, "seed")));
+    let unjudged = || LiveReport::unjudged_words(&report.unjudged, &report.promises);
+    let unjudged = (!report.unjudged.is_empty()).then(unjudged);
+    report.interrupted.clone().or(endless).or(unjudged)
 }

@@ -105,29 +105,37 @@ fn closing(page: &mut Page, report: &LiveReport) {
         let left = format!("left behind, and removed: {}", report.left.join(", "));
         page.push(Line::new(Mood::Odd, left).wrapped(2).into());
     }
-    page.push(Block::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
+    let words = answer(report.answer, &report.promises, &report.invariants, report.ran_out.clone());
+    page.push(Block::Answer(report.answer, Line::new(report.answer, words).wrapped(2)));
     page.extend(known(report.catalogue_note()));
 }
 
-/// The answer in words.
-fn answer(report: &LiveReport) -> String {
-    let judged = || report.promises.iter().filter(|result| result.verdict.is_some());
-    match report.answer {
-        Answer::Held => LiveReport::held_words(&report.promises, &report.invariants),
-        Answer::Broken => format!("BROKEN: {}", report.broken().collect::<Vec<_>>().join(", ")),
-        Answer::Undecided => match &report.ran_out {
-            Some(why) => format!("undecided: {why}"),
-            None if judged().count() == 0 => "undecided: no promise of it can be judged from outside".into(),
-            None => {
-                let untested = judged().filter(|result| result.verdict == Some(Verdict::NeverTested));
-                let names: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
-                match names.is_empty() {
-                    true => {
-                        "undecided: nothing that it promises of its own can be judged from outside".into()
-                    }
-                    false => format!("undecided: never put to the test: {}", names.join(", ")),
-                }
-            }
-        },
+/// The answer in words. `open` is what left it undecided, if it is not told by the promises.
+pub(super) fn answer(
+    answer: Answer,
+    promises: &[LivePromise],
+    invariants: &[LivePromise],
+    open: Option<String>,
+) -> String {
+    let all = promises.iter().chain(invariants);
+    let broken = all.filter(|result| result.verdict == Some(Verdict::Broken));
+    let broken: Vec<&str> = broken.map(|result| result.name.as_str()).collect();
+    match answer {
+        Answer::Held => LiveReport::held_words(promises, invariants),
+        Answer::Broken => format!("BROKEN: {}", broken.join(", ")),
+        Answer::Undecided => format!("undecided: {}", open.unwrap_or_else(|| not_tested(promises))),
+    }
+}
+
+/// Which promises were not put to the test, or that there was nothing to test.
+fn not_tested(promises: &[LivePromise]) -> String {
+    let untested = promises.iter().filter(|result| result.verdict == Some(Verdict::NeverTested));
+    let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
+    match () {
+        () if !untested.is_empty() => format!("never put to the test: {}", untested.join(", ")),
+        () if promises.iter().all(|result| result.verdict.is_none()) => {
+            "no promise of it can be judged from outside".into()
+        }
+        () => "nothing that it promises of its own can be judged from outside".into(),
     }
 }
