@@ -155,7 +155,7 @@ pub struct HerdPoint {
 
 impl HerdPoint {
     /// Adds what other seeds gave.
-    fn add(&mut self, other: HerdPoint) {
+    pub fn add(&mut self, other: HerdPoint) {
         self.changes = self.changes.saturating_add(other.changes);
         self.woken = self.woken.saturating_add(other.woken);
         self.most = self.most.max(other.most);
@@ -296,13 +296,7 @@ impl SweepReport {
         }
         merge_by(&mut self.invariants, part.invariants, |result| &result.name, PromiseResult::add);
         merge_by(&mut self.sometimes, part.sometimes, |case| &case.name, Reached::add);
-        for point in part.herd {
-            match self.herd.iter_mut().find(|mine| mine.contenders == point.contenders) {
-                Some(mine) => mine.add(point),
-                None => self.herd.push(point),
-            }
-        }
-        self.herd.sort_by_key(|point| point.contenders);
+        merge_by(&mut self.herd, part.herd, |point| &point.contenders, HerdPoint::add);
         self.failures.extend(part.failures);
         // Those of one seed stay in the order in which they happened.
         self.failures.sort_by_key(|failure| failure.seed);
@@ -361,10 +355,10 @@ pub(crate) fn shard_of(shard: &str) -> Option<(u64, u64)> {
     Some((index.parse().ok()?, of.parse().ok()?)).filter(|(index, of)| (1..=*of).contains(index))
 }
 
-/// Adds what has the same name, and keeps all in the order of their names.
-fn merge_by<T>(mine: &mut Vec<T>, others: Vec<T>, name: impl Fn(&T) -> &String, add: impl Fn(&mut T, T)) {
+/// Adds what has the same key, and keeps all in the order of their keys.
+fn merge_by<T, K: Ord>(mine: &mut Vec<T>, others: Vec<T>, key: impl Fn(&T) -> &K, add: impl Fn(&mut T, T)) {
     for other in others {
-        match mine.binary_search_by(|one| name(one).cmp(name(&other))) {
+        match mine.binary_search_by(|one| key(one).cmp(key(&other))) {
             Ok(at) => add(&mut mine[at], other),
             Err(at) => mine.insert(at, other),
         }

@@ -18,7 +18,7 @@ const DETERMINISM_ABOUT: &str = "One seed gives one run, to the byte.";
 pub(super) struct Tally {
     results: BTreeMap<String, Entry>,
     sometimes: BTreeMap<&'static str, (u64, u64)>,
-    herd: BTreeMap<u16, Herd>,
+    herd: BTreeMap<u16, HerdPoint>,
     failures: Vec<Failure>,
     runs: u64,
     virtual_ns: u64,
@@ -55,10 +55,9 @@ impl Tally {
             *all += times;
         }
         for (contenders, herd) in &run.herd {
-            let all = self.herd.entry(*contenders).or_default();
-            all.changes += herd.changes;
-            all.woken += herd.woken;
-            all.most = all.most.max(herd.most);
+            let Herd { changes, woken, most } = *herd;
+            let point = HerdPoint { contenders: (*contenders).into(), changes, woken, most };
+            self.herd.entry(*contenders).and_modify(|all| all.add(point)).or_insert(point);
         }
         // A promise counts once a seed, owed and expected apart.
         let mut counted = BTreeSet::new();
@@ -141,17 +140,6 @@ impl Tally {
             .collect()
     }
 
-    /// How many a change woke, by how many waited.
-    fn herd(&self) -> Vec<HerdPoint> {
-        let point = |(contenders, herd): (&u16, &Herd)| HerdPoint {
-            contenders: (*contenders).into(),
-            changes: herd.changes,
-            woken: herd.woken,
-            most: herd.most,
-        };
-        self.herd.iter().map(point).collect()
-    }
-
     /// What all of it comes to, in seeds of which the caller has to say which they were.
     pub(super) fn report(mut self, target: &Target, seeds: Seeds) -> SweepReport {
         let about = target.trial.about;
@@ -181,7 +169,7 @@ impl Tally {
             digest: self.digest,
             wall_seconds: None,
             sometimes: self.sometimes(),
-            herd: self.herd(),
+            herd: self.herd.into_values().collect(),
             promises,
             invariants,
             failures: self.failures,
