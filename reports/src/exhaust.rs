@@ -65,11 +65,6 @@ pub struct BrokenOrder {
 }
 
 impl ExhaustReport {
-    /// Promises and invariants together.
-    pub fn all(&self) -> impl Iterator<Item = &PromiseResult> {
-        self.promises.iter().chain(&self.invariants)
-    }
-
     /// How this compares with the catalogue.
     pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
         CatalogueNote::of(self.catalogued.as_ref(), self.broken.iter().map(|broken| broken.promise.as_str()))

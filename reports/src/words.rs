@@ -3,14 +3,8 @@
 /// A number with its thousands separated: `1,204`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    let thousands = digits.as_bytes().rchunks(3).rev();
+    thousands.map(|three| str::from_utf8(three).expect("digits")).collect::<Vec<_>>().join(",")
 }
 
 /// Wall time, with more digits the shorter it was.
