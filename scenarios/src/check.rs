@@ -10,8 +10,8 @@ use std::sync::Arc;
 use zk_harness::trial::{About, Bounds, Trial};
 use zk_model::{Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict};
 use zk_reports::{
-    Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, Diagram, How, Judgement, Limits,
-    Path, Reached, SweepReport, Verdict as Became,
+    Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path,
+    Picture, Reached, SweepReport, Verdict as Became,
 };
 
 /// Where a search gives up unless somebody says otherwise: once the process holds so many gigabytes.
@@ -76,11 +76,8 @@ pub(crate) fn explored(
     (CheckReport { left_out, histories, ..report(what, &trial.about, &owed, config, &check) }, check)
 }
 
-/// A way to break a promise, drawn: the promise's name, and whether it was owed there.
-pub(crate) type DrawnPath = (String, bool, Diagram);
-
 /// The ways to break promises that a search gave, drawn.
-pub(crate) fn drawn(check: &Check, clients: u8) -> Vec<DrawnPath> {
+pub(crate) fn drawn(check: &Check, clients: u8) -> Vec<Picture> {
     let draw = |result: &PromiseReport, owed: bool, example: &Option<Counterexample>| {
         let diagram = draw::steps::diagram(result.name, example.as_ref()?, clients);
         Some((result.name.to_string(), owed, diagram))
@@ -114,6 +111,11 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
     let steps = broken.and_then(|result| result.broken.as_ref()).map(|path| path.steps.clone());
     let (promises, invariants): (Vec<_>, Vec<_>) =
         check.promises.iter().partition(|result| owed.contains(&result.name));
+    let counted = config.engine == Engine::Own;
+    let path_of = |result: &PromiseReport| {
+        let (name, clients) = (result.name, config.bounds.clients);
+        move |example: &Counterexample| path(name, example, clients)
+    };
     CheckReport {
         schema: CHECK_SCHEMA.into(),
         what: what.into(),
@@ -145,11 +147,8 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         promise,
         steps: steps.unwrap_or_default(),
         wall_seconds: check.wall.as_secs_f64(),
-        promises: promises
-            .into_iter()
-            .map(|result| promise_report(result, config, config.engine == Engine::Own))
-            .collect(),
-        invariants: invariants.into_iter().map(|result| invariant_report(result, config)).collect(),
+        promises: promises.into_iter().map(|it| promise_report(it, counted, &path_of(it))).collect(),
+        invariants: invariants.into_iter().map(|it| invariant_report(it, &path_of(it))).collect(),
         sometimes: reached(&check.sometimes),
     }
 }
@@ -231,25 +230,30 @@ fn became(result: &PromiseReport) -> Became {
     Became::of(result.broken.is_some().into(), result.expected.is_some().into(), result.tested)
 }
 
-/// `counted` says whether the search counts how often a promise is put to the test, and not only whether it is.
-fn promise_report(result: &PromiseReport, config: &CheckConfig, counted: bool) -> CheckedPromise {
-    let path = |example: &Option<Counterexample>| {
-        example.as_ref().map(|example| path(result.name, example, config.bounds.clients))
-    };
+/// `counted` says whether the search counts how often a promise is put to the test, and not only whether it is; `path`
+/// tells of a way to break it.
+pub(crate) fn promise_report(
+    result: &PromiseReport,
+    counted: bool,
+    path: &dyn Fn(&Counterexample) -> Path,
+) -> CheckedPromise {
     CheckedPromise {
         name: result.name.into(),
         verdict: became(result),
         tested: (counted && result.unchecked.is_none()).then_some(result.tested),
         partly: result.unchecked.clone().filter(|_| result.tested > 0),
-        broken: path(&result.broken),
-        expected: path(&result.expected),
+        broken: result.broken.as_ref().map(path),
+        expected: result.expected.as_ref().map(path),
     }
 }
 
 /// An invariant of the search has no tests to count: it holds, unless it was not looked for.
-fn invariant_report(result: &PromiseReport, config: &CheckConfig) -> CheckedPromise {
+pub(crate) fn invariant_report(
+    result: &PromiseReport,
+    path: &dyn Fn(&Counterexample) -> Path,
+) -> CheckedPromise {
     let tested = result.tested.max(result.unchecked.is_none().into());
-    promise_report(&PromiseReport { tested, ..result.clone() }, config, false)
+    promise_report(&PromiseReport { tested, ..result.clone() }, false, path)
 }
 
 fn path(promise: &str, example: &Counterexample, clients: u8) -> Path {

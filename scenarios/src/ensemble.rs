@@ -1,7 +1,7 @@
 //! Checks of an ensemble.
 
 use crate::BadInput;
-use crate::check::{MOST_GIGABYTES, gigabytes, reached};
+use crate::check::{MOST_GIGABYTES, gigabytes, invariant_report, promise_report, reached};
 use crate::output::Format;
 use crate::typed::{one_of, whole};
 use clap::Args;
@@ -10,10 +10,9 @@ use zk_model::ensemble::{
     EnsembleBounds, EnsembleConfig, Level, Merges, NO_FAIR_CYCLE, NO_PANIC, PROGRESS_POSSIBLE, Work,
     check_nodes,
 };
-use zk_model::{Check, Progress, PromiseReport, Verdict};
+use zk_model::{Check, Counterexample, Progress, PromiseReport, Verdict};
 use zk_reports::{
-    CheckedPromise, ENSEMBLE_SCHEMA, EnsembleBounds as ReportedBounds, EnsembleReport, Judgement, Limits,
-    Path, Verdict as Became, WholeServers,
+    ENSEMBLE_SCHEMA, EnsembleBounds as ReportedBounds, EnsembleReport, Judgement, Limits, Path, WholeServers,
 };
 
 pub(crate) const ABOUT: &str = "\
@@ -191,8 +190,8 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
         promise,
         steps: steps.unwrap_or_default(),
         wall_seconds: check.wall.as_secs_f64(),
-        invariants: invariants.into_iter().map(|result| checked(result, true)).collect(),
-        liveness: liveness.into_iter().map(|result| checked(result, false)).collect(),
+        invariants: invariants.into_iter().map(|result| promise_report(result, true, &path)).collect(),
+        liveness: liveness.into_iter().map(|result| invariant_report(result, &path)).collect(),
         sometimes: reached(&check.sometimes),
     }
 }
@@ -203,27 +202,13 @@ fn bounds(bounds: &EnsembleBounds) -> ReportedBounds {
     ReportedBounds { servers, observers, txns, crashes, breaks, partitions, elections, timeouts, past }
 }
 
-/// `counted` says whether anybody counts how often it is put to the test.
-fn checked(result: &PromiseReport, counted: bool) -> CheckedPromise {
-    let tested = match (&result.unchecked, counted) {
-        (Some(_), _) => 0,
-        (None, true) => result.tested,
-        (None, false) => 1,
-    };
-    let path = |broken: &zk_model::Counterexample| Path {
+fn path(broken: &Counterexample) -> Path {
+    Path {
         what: broken.what.clone(),
         assumption: None,
         why: Vec::new(),
         matters: Vec::new(),
         inevitable_from: None,
         steps: broken.steps.clone(),
-    };
-    CheckedPromise {
-        partly: None,
-        name: result.name.into(),
-        verdict: Became::of(result.broken.is_some().into(), 0, tested),
-        tested: counted.then_some(tested),
-        broken: result.broken.as_ref().map(path),
-        expected: None,
     }
 }

@@ -1,9 +1,9 @@
 //! What breaks an ensemble as a diagram: a lane for each server, a step is a unit of time.
 
-use zk_reports::{Diagram, EnsembleReport, Lane, LaneKind, Point, PointKind, Unit};
+use zk_reports::{Diagram, EnsembleReport, Lane, LaneKind, Picture, Point, PointKind, Unit};
 
 /// Draws the ways to break invariants, each by its name; all of them are owed.
-pub(crate) fn drawn(report: &EnsembleReport) -> Vec<(String, bool, Diagram)> {
+pub(crate) fn drawn(report: &EnsembleReport) -> Vec<Picture> {
     let servers = usize::from(report.bounds.servers) + usize::from(report.bounds.observers);
     let all = report.invariants.iter().chain(&report.liveness);
     let broken = all.filter_map(|result| Some((result.name.clone(), result.broken.as_ref()?)));
