@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use strum::VariantArray;
 use zk_harness::trial::{Bounds, Reductions};
 
 /// What to explore, how, and when to give up.
@@ -81,12 +82,18 @@ impl std::fmt::Debug for OtherTime {
 }
 
 /// Which search explores the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Engine {
     /// Our breadth-first search: shortest counterexamples, honest limits.
     Own,
     /// Stateright's, over the same model.
     Stateright,
+}
+
+impl Engine {
+    /// Both of them.
+    pub const ALL: &[Engine] = Engine::VARIANTS;
 }
 
 impl CheckConfig {

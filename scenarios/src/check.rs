@@ -211,10 +211,7 @@ fn how(about: &About, config: &CheckConfig) -> How {
         (config.ranks, "numbers compared by their order alone"),
     ];
     How {
-        engine: match config.engine {
-            Engine::Own => "own".into(),
-            Engine::Stateright => "stateright".into(),
-        },
+        engine: <&str>::from(config.engine).into(),
         eager: config.reductions.eager,
         symmetry: config.reductions.symmetry,
         unproven: unproven.iter().filter(|(is, _)| *is).map(|(_, name)| name.to_string()).collect(),

@@ -11,9 +11,9 @@ use crate::run::{Asked, DatedSeeds, SeedRange, Shard, Target};
 use crate::trial_list::Trials;
 #[cfg(feature = "live")]
 use crate::typed::servers;
-use crate::typed::{address, duration, whole};
+use crate::typed::{address, duration, one_of, whole};
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use std::net::SocketAddr;
 use std::time::Duration;
 use zk_model::{CheckConfig, Engine};
@@ -364,7 +364,7 @@ pub(super) struct ShrinkArguments {
 
 /// How a replay is written.
 #[cfg(feature = "run")]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ReplayFormat {
     // Text for people.
     #[default]
@@ -474,8 +474,8 @@ pub(super) struct CheckArguments {
     #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u32::MAX))]
     max_depth: Option<u32>,
     /// Which engine searches
-    #[arg(help_heading = SEARCH, long, value_enum, default_value_t)]
-    engine: EngineName,
+    #[arg(help_heading = SEARCH, long, default_value = "own", value_parser = one_of(Engine::ALL))]
+    engine: Engine,
     /// Look only for a break of this promise; the verdict covers no other
     #[arg(help_heading = SEARCH, long, value_name = "NAME")]
     promise: Option<String>,
@@ -494,15 +494,6 @@ pub(super) struct CheckOutputs {
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum EngineName {
-    // Breadth first: the shortest counterexamples.
-    #[default]
-    Own,
-    // Its search over the same model, as a second opinion.
-    Stateright,
 }
 
 impl CheckArguments {
@@ -542,7 +533,7 @@ impl CheckArguments {
         config.livelock = !self.no_livelock;
         config.time_limit = self.time_limit;
         config.max_depth = self.max_depth;
-        if let EngineName::Stateright = self.engine {
+        if self.engine == Engine::Stateright {
             let own = [(self.ranks, "--ranks"), (self.time_limit.is_some(), "--time-limit")];
             if let Some((_, option)) = own.iter().find(|(is_asked, _)| *is_asked) {
                 return Err(BadInput::new(format!(
@@ -550,10 +541,7 @@ impl CheckArguments {
                 )));
             }
         }
-        config.engine = match self.engine {
-            EngineName::Own => Engine::Own,
-            EngineName::Stateright => Engine::Stateright,
-        };
+        config.engine = self.engine;
         (config.max_states, config.max_memory) = match config.engine {
             Engine::Own => (self.max_states, Some(gigabytes(self.max_memory))),
             Engine::Stateright => (Some(self.max_states.unwrap_or(MOST_STATES_OF_STATERIGHT)), None),
