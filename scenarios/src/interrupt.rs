@@ -3,6 +3,8 @@
 use crate::BadInput;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+#[cfg(feature = "run")]
+use signal_hook::low_level::signal_name;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -58,7 +60,7 @@ impl Interrupt {
     /// The signal's name.
     #[cfg(feature = "run")]
     pub(crate) fn seen(&self) -> Option<&'static str> {
-        name(i32::try_from(self.signal.load(Ordering::Relaxed)).ok()?)
+        signal_name(i32::try_from(self.signal.load(Ordering::Relaxed)).ok()?)
     }
 }
 
@@ -70,20 +72,11 @@ pub(crate) fn end_with(how_far: Arc<std::sync::Mutex<String>>) -> Result<(), Bad
     std::thread::spawn(move || {
         let Some(number) = signals.forever().next() else { return };
         let how_far = how_far.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let by = name(number).unwrap_or("a signal");
+        let by = signal_name(number).unwrap_or("a signal");
         let _ = writeln!(std::io::stderr(), "stopped by {by}, without an answer: {how_far}");
         std::process::exit(128 + number);
     });
     Ok(())
-}
-
-#[cfg(feature = "run")]
-fn name(number: i32) -> Option<&'static str> {
-    match number {
-        SIGINT => Some("SIGINT"),
-        SIGTERM => Some("SIGTERM"),
-        _ => None,
-    }
 }
 
 fn unheard(error: std::io::Error) -> BadInput {
