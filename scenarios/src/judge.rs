@@ -120,33 +120,23 @@ pub(crate) fn judge_one(
     let target = Target::resolve(catalogue, about.name, effort.scenario.as_deref())?.of_seeds()?;
     // Other trials have the other cores.
     let chaos = sweep(&target, &SeedRange::new(0, effort.seeds)?, 1)?;
-    let found_by = match trial.found_by {
-        FoundBy::Model => Engines::Model,
-        FoundBy::Chaos => Engines::Chaos,
-        FoundBy::Both => Engines::Both,
-    };
-    let scenario = trial.scenario.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let known = Known { source: about.source, found_by, keeps: &trial.keeps, scenario };
-    Ok(judged(&model, kept.as_ref(), &chaos, known))
-}
-
-/// What a trial says of itself beside its `About`.
-struct Known<'a> {
-    source: &'static str,
-    found_by: Engines,
-    keeps: &'a [&'static str],
-    scenario: Vec<String>,
+    Ok(judged(trial, &model, kept.as_ref(), &chaos))
 }
 
 /// Puts the two together. `kept` is the search to the end for a variant that keeps some promises.
-fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, known: Known) -> JudgedTrial {
+fn judged(
+    trial: &Trial,
+    model: &CheckReport,
+    kept: Option<&CheckReport>,
+    chaos: &SweepReport,
+) -> JudgedTrial {
     let names = model.promises.iter().chain(&model.invariants).map(|promise| promise.name.as_str());
     let mut seen = BTreeSet::new();
     let all = names.chain(chaos.invariants.iter().map(|result| result.name.as_str()));
     let owed: BTreeSet<&str> = model.promises.iter().map(|promise| promise.name.as_str()).collect();
     let mut promises = Vec::new();
     for name in all.filter(|name| seen.insert(name.to_string())) {
-        let keeps = known.keeps.contains(&name);
+        let keeps = trial.keeps.contains(&name);
         let searched = if keeps { kept.unwrap_or(model) } else { model };
         let promise = promise(name, searched, chaos, keeps);
         // Of invariants, only breaks are told.
@@ -158,15 +148,19 @@ fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, 
     let mut judged = JudgedTrial {
         name: model.recipe.clone(),
         about: model.about.clone(),
-        source: known.source.into(),
+        source: trial.about.source.into(),
         catalogued: model.catalogued.clone(),
-        found_by: known.found_by,
+        found_by: match trial.found_by {
+            FoundBy::Model => Engines::Model,
+            FoundBy::Chaos => Engines::Chaos,
+            FoundBy::Both => Engines::Both,
+        },
         bounds: model.bounds,
         model: model.verdict,
         ran_out: model.ran_out.clone(),
         states: model.states,
         depth: model.depth,
-        scenario: known.scenario,
+        scenario: trial.scenario.iter().map(|(key, value)| format!("{key}={value}")).collect(),
         promises,
         wrong: Vec::new(),
         answer: Answer::Held,
@@ -174,7 +168,7 @@ fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, 
     // Of what was never put to the test, `compare` hears promise by promise.
     let ended = |check: &CheckReport| check.exhaustive || check.ran_out.is_none();
     let ended = (ended(model), ended(kept.unwrap_or(model)));
-    (judged.wrong, judged.answer) = compare(&judged, ended, known.keeps);
+    (judged.wrong, judged.answer) = compare(&judged, ended, &trial.keeps);
     judged
 }
 
