@@ -113,22 +113,17 @@ fn scenarios() -> Vec<ListedScenario> {
 
 fn all(listing: &Listing, paint: Paint) -> String {
     let mut out = format!("{}\n", paint.strong("recipes and variants"));
-    let names = listing.trials.iter().map(|trial| trial.name.len());
-    let width = names.max().unwrap_or(0) + 2;
-    for trial in &listing.trials {
+    let trials = listing.trials.iter().flat_map(|trial| {
         let expected = match &trial.breaks {
             Some(it) => format!("wrong: breaks {} ({}, {})", it.promise, it.defect, needs(&it.fault)),
             None => "right, as far as is known".into(),
         };
-        let _ = writeln!(out, "{:width$}{}", trial.name, wrapped(trial.summary, width));
-        let _ = writeln!(out, "{:width$}{}", "", wrapped(&expected, width));
-    }
+        [(trial.name, trial.summary.to_owned()), ("", expected)]
+    });
+    columns(&mut out, trials);
     let _ = writeln!(out, "\n{}", paint.strong("programs (Python with kazoo)"));
-    let width = listing.programs.iter().map(|program| program.name.len()).max().unwrap_or(0) + 2;
-    for program in &listing.programs {
-        let text = format!("{} Owes {}.", program.summary, program.owes.join(", "));
-        let _ = writeln!(out, "{:width$}{}", program.name, wrapped(&text, width));
-    }
+    let owes = |it: &ListedProgram| format!("{} Owes {}.", it.summary, it.owes.join(", "));
+    columns(&mut out, listing.programs.iter().map(|program| (program.name, owes(program))));
     let _ = writeln!(out, "\n{}", paint.strong("promises"));
     let mut promises: Vec<&ListedPromise> = Vec::new();
     for promise in listing.trials.iter().flat_map(|trial| &trial.promises) {
@@ -137,19 +132,22 @@ fn all(listing: &Listing, paint: Paint) -> String {
             promises.push(promise);
         }
     }
-    let width = promises.iter().map(|promise| promise.name.len()).max().unwrap_or(0) + 2;
-    for promise in promises {
-        let _ = writeln!(out, "{:width$}{}", promise.name, wrapped(promise.about, width));
-    }
+    columns(&mut out, promises.into_iter().map(|promise| (promise.name, promise.about.to_owned())));
     let _ = writeln!(out, "\n{}", paint.strong("scenarios"));
     if listing.scenarios.is_empty() {
         out.push_str("none in this directory, nor in scenarios/suite/\n");
     }
-    let width = listing.scenarios.iter().map(|scenario| scenario.file.chars().count()).max().unwrap_or(0) + 2;
-    for scenario in &listing.scenarios {
-        let _ = writeln!(out, "{:width$}{}", scenario.file, wrapped(&scenario.about, width));
-    }
+    columns(&mut out, listing.scenarios.iter().map(|it| (it.file.as_str(), it.about.clone())));
     out
+}
+
+/// Names under one another, and beside each what is said of it.
+fn columns<'a>(out: &mut String, rows: impl Iterator<Item = (&'a str, String)>) {
+    let rows: Vec<(&str, String)> = rows.collect();
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + 2;
+    for (name, text) in rows {
+        let _ = writeln!(out, "{name:width$}{}", wrapped(&text, width));
+    }
 }
 
 fn one(trial: &Listed, paint: Paint) -> String {
