@@ -58,11 +58,11 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     control: SocketAddr,
     /// A tick; sessions time out after 2 to 20 of them [default: 2000, or the scenario's]
-    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = whole(1..=600_000u64))]
-    tick_ms: Option<u64>,
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = whole(1..=600_000u32))]
+    tick_ms: Option<u32>,
     /// How often empty containers and overdue TTL znodes are looked for
-    #[arg(long, value_name = "MS", default_value = "60000", allow_negative_numbers = true, value_parser = whole(1..=86_400_000u64))]
-    container_check_ms: u64,
+    #[arg(long, value_name = "MS", default_value = "60000", allow_negative_numbers = true, value_parser = whole(1..=86_400_000u32))]
+    container_check_ms: u32,
     /// The super user's identity, such as super:D/InIHSb7yEEbrWz8b9l71RjZJU=
     #[arg(long, value_name = "USER:BASE64", value_parser = digest)]
     super_digest: Option<String>,
@@ -85,8 +85,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// How many of the last events GET /record can tell
-    #[arg(long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = whole(0..=1_000_000u64))]
-    recent_events: u64,
+    #[arg(long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = whole(0..=1_000_000usize))]
+    recent_events: usize,
     /// Leave when stdin ends, as it does when whoever started this is gone
     #[arg(long)]
     until_stdin_closes: bool,
@@ -97,20 +97,20 @@ pub(crate) struct ServeArguments {
 #[derive(Args, Debug)]
 struct LimitArguments {
     /// Connections in all; one more is closed
-    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = whole(1..=1_000_000u64))]
-    max_connections: u64,
+    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = whole(1..=1_000_000usize))]
+    max_connections: usize,
     /// Unanswered requests of a connection; with so many it is not read
-    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "1000", allow_negative_numbers = true, value_parser = whole(1..=1_000_000u64))]
-    max_outstanding: u64,
+    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "1000", allow_negative_numbers = true, value_parser = whole(1..=1_000_000usize))]
+    max_outstanding: usize,
     /// Bytes of these requests, likewise
-    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "4194304", allow_negative_numbers = true, value_parser = whole(1..=1u64 << 30))]
-    max_outstanding_bytes: u64,
+    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "4194304", allow_negative_numbers = true, value_parser = whole(1..=1usize << 30))]
+    max_outstanding_bytes: usize,
     /// Watches of a connection; with more it is closed
-    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "100000", allow_negative_numbers = true, value_parser = whole(0..=100_000_000u64))]
-    max_watches: u64,
+    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "100000", allow_negative_numbers = true, value_parser = whole(0..=100_000_000usize))]
+    max_watches: usize,
     /// Bytes that a client does not read; with more its connection is closed
-    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "16777216", allow_negative_numbers = true, value_parser = whole(1..=1u64 << 30))]
-    max_unsent_bytes: u64,
+    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "16777216", allow_negative_numbers = true, value_parser = whole(1..=1usize << 30))]
+    max_unsent_bytes: usize,
     /// How long a connection may take for its first message
     #[arg(help_heading = LIMITS, long, value_name = "MS", default_value = "10000", allow_negative_numbers = true, value_parser = whole(1..=86_400_000u64))]
     first_message_ms: u64,
@@ -118,13 +118,12 @@ struct LimitArguments {
 
 impl LimitArguments {
     fn limits(&self) -> Limits {
-        let whole = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         Limits {
-            connections: whole(self.max_connections),
-            outstanding_requests: whole(self.max_outstanding),
-            outstanding_bytes: whole(self.max_outstanding_bytes),
-            watches: whole(self.max_watches),
-            unsent_bytes: whole(self.max_unsent_bytes),
+            connections: self.max_connections,
+            outstanding_requests: self.max_outstanding,
+            outstanding_bytes: self.max_outstanding_bytes,
+            watches: self.max_watches,
+            unsent_bytes: self.max_unsent_bytes,
             first_message: Duration::from_millis(self.first_message_ms),
         }
     }
@@ -166,7 +165,7 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     #[cfg(feature = "run")]
     let plan = schedule::Plan::read(arguments.scenario.as_deref(), arguments.seed, arguments.servers)?;
     #[cfg(feature = "run")]
-    let (tick_ms, servers) = plan.as_ref().map_or((2000, 1), |plan| (plan.tick_ms.into(), plan.servers));
+    let (tick_ms, servers) = plan.as_ref().map_or((2000, 1), |plan| (plan.tick_ms, plan.servers));
     #[cfg(not(feature = "run"))]
     let (tick_ms, servers) = (2000, 1);
     let servers = arguments.servers.unwrap_or(servers);
@@ -180,11 +179,11 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
         servers,
         listen: listen(&arguments.listen, servers),
         control: arguments.control,
-        tick_ms: u32::try_from(arguments.tick_ms.unwrap_or(tick_ms)).unwrap_or(u32::MAX),
-        container_check_ms: u32::try_from(arguments.container_check_ms).unwrap_or(u32::MAX),
+        tick_ms: arguments.tick_ms.unwrap_or(tick_ms),
+        container_check_ms: arguments.container_check_ms,
         super_digest: arguments.super_digest.clone(),
         order: arguments.list_order,
-        recent_events: usize::try_from(arguments.recent_events).unwrap_or(usize::MAX),
+        recent_events: arguments.recent_events,
         record: arguments.record.clone(),
         limits: arguments.limits.limits(),
         observer,
