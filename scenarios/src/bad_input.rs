@@ -27,7 +27,8 @@ impl BadInput {
 /// A file's path is well below it.
 const LONGEST_WORD: usize = 400;
 
-fn printable(word: &str) -> String {
+/// A word in which nothing is to be acted upon.
+pub(crate) fn printable(word: &str) -> String {
     let spelt = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     word.chars().map(spelt).collect()
 }

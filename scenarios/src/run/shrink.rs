@@ -5,6 +5,7 @@ use super::build::build;
 use super::scenario_file;
 use super::target::plural_of;
 use crate::BadInput;
+use crate::bad_input::printable;
 use crate::shell::shell_word;
 use crate::trial_list::is_file;
 use std::path::Path;
@@ -438,9 +439,7 @@ pub(crate) fn to_file(scenario: &Scenario, made_by: &str, replay: &str) -> Strin
 
 /// A line that may stand in a comment of a file, in which nothing is to be acted upon.
 fn comment(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let spelt = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    words.join(" ").chars().map(spelt).collect()
+    text.split_whitespace().map(printable).collect::<Vec<_>>().join(" ")
 }
 
 /// What shows the run of a file again, with what is owed if it is a program's.
