@@ -18,7 +18,7 @@ mod words;
 
 use crate::BadInput;
 use crate::run::monitor::Monitor;
-use crate::run::{chance, is_unjudged, share};
+use crate::run::{is_unjudged, travel, work};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -159,18 +159,9 @@ impl Judge {
         Box::pin(async move { task.await.unwrap_or(Value::Null) })
     }
 
-    /// As in a live run: some is over at once, most soon, and some takes longer than a session may be silent.
-    fn works(&self, timeout: Duration) -> Duration {
-        let [least, most] = self.0.work.unwrap_or([Duration::ZERO, timeout * 4 / 3]);
-        let is_quick = chance().is_multiple_of(4);
-        if is_quick { least } else { least + share(most.saturating_sub(least)) }
-    }
-
-    /// Mostly there soon, at times late.
     fn writes(&self, actor: ActorId, timeout: Duration, to: (Resource, Option<Zxid>)) -> zk_serve::Answer {
         let judge = self.clone();
-        let is_late = chance().is_multiple_of(16);
-        let there = share(if is_late { timeout } else { Duration::from_millis(20) });
+        let there = travel(timeout);
         self.later(async move {
             tokio::time::sleep(there).await;
             let (accepted, _) = judge.0.monitor.wrote(actor, to.0, to.1);
@@ -341,7 +332,7 @@ impl Observer for Judge {
             What::Finishes(end) => self.finishes(&mut who, actor, end),
             What::Writes(resource, token) => return Ok(self.writes(actor, timeout, (resource, token))),
             What::Works => {
-                let time = self.works(timeout);
+                let time = work(self.0.work.unwrap_or([Duration::ZERO, timeout * 4 / 3]));
                 return Ok(self.later(async move {
                     tokio::time::sleep(time).await;
                     name

@@ -35,7 +35,7 @@ pub(crate) use failed::{caught, message};
 #[cfg(feature = "live")]
 pub(crate) use live::{LiveRun, live};
 #[cfg(all(feature = "live", feature = "serve"))]
-pub(crate) use live::{chance, is_unjudged, share};
+pub(crate) use live::{is_unjudged, travel, work};
 pub(crate) use logs::logs;
 pub(crate) use no_return::Redraws;
 pub(crate) use pace::Pace;

@@ -56,7 +56,7 @@ use crate::trial_list::catalogued;
 use context::LiveContext;
 pub(crate) use plan::LiveRun;
 #[cfg(feature = "serve")]
-pub(crate) use plan::{chance, share};
+pub(crate) use plan::{travel, work};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use zk_harness::promises::STANDARD;

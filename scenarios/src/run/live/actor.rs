@@ -1,7 +1,7 @@
 //! A life's session and its probe, as the trial's code sees them.
 
 use super::context::LiveContext;
-use super::plan::{chance, share};
+use super::plan::{chance, share, travel, work};
 use crate::run::message;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -109,21 +109,15 @@ impl Probe for LiveProbe {
         self.after(share(Duration::from_millis(5)))
     }
 
-    /// Some is over at once, so that a release meets those who are just about to look; the rest is mostly short, and
-    /// at times longer than a session may be silent.
     fn work(&self) -> Pending<()> {
-        let [least, most] = self.context.work;
-        let is_quick = chance().is_multiple_of(4);
-        self.after(if is_quick { least } else { least + share(most.saturating_sub(least)) })
+        self.after(work(self.context.work))
     }
 
-    /// Mostly there soon, at times late.
     fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
         let (completer, answer) = Pending::slot();
         let (context, me) = (self.context.clone(), self.me.of_thread(thread));
         let under_way = self.context.begin();
-        let is_late = chance().is_multiple_of(16);
-        let there = share(if is_late { context.timeout } else { Duration::from_millis(20) });
+        let there = travel(context.timeout);
         // Of no life: it arrives though its writer has gone.
         self.context.runtime.spawn(async move {
             tokio::time::sleep(there).await;
