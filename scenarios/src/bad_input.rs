@@ -24,6 +24,13 @@ impl BadInput {
     }
 }
 
+/// Makes an error as `format!` makes a text.
+macro_rules! bad {
+    ($($text:tt)*) => {
+        $crate::BadInput::new(format_args!($($text)*))
+    };
+}
+
 /// A file's path is well below it.
 const LONGEST_WORD: usize = 400;
 

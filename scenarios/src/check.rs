@@ -273,8 +273,7 @@ fn path(promise: &str, example: &Counterexample, clients: u8) -> Path {
 pub(crate) fn explore(trial: &Arc<Trial>, config: &CheckConfig, address: SocketAddr) -> Result<(), BadInput> {
     // The Explorer panics if it cannot have the address, so that is found out here.
     let free = TcpListener::bind(address).and_then(|listener| listener.local_addr());
-    let address =
-        free.map_err(|error| BadInput::new(format!("--listen {address}: cannot listen: {error}")))?;
+    let address = free.map_err(|error| bad!("--listen {address}: cannot listen: {error}"))?;
     crate::output::print(&format!("exploring {} at http://{address}/ until Ctrl-C\n", trial.about.name))?;
     zk_model::explore(trial.clone(), config, address);
     Ok(())

@@ -59,7 +59,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
             Ok(None)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Err(BadInput::new("no command given; 'zoocheck --help' lists them"))
+            Err(bad!("no command given; 'zoocheck --help' lists them"))
         }
         ErrorKind::InvalidSubcommand => {
             let typed = match error.get(ContextKind::InvalidSubcommand) {
@@ -69,7 +69,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
             let names: Vec<String> =
                 Arguments::command().get_subcommands().map(|it| it.get_name().to_string()).collect();
             let hint = did_you_mean(typed, names.iter().map(String::as_str));
-            Err(BadInput::new(format!("no command '{typed}'; there are {}{hint}", names.join(", "))))
+            Err(bad!("no command '{typed}'; there are {}{hint}", names.join(", ")))
         }
         _ => {
             let text = error.render().to_string();
@@ -78,7 +78,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
             if let Some(typed) =
                 text.strip_prefix("the subcommand '").and_then(|rest| rest.split('\'').next())
             {
-                return Err(BadInput::new(format!("unexpected argument '{typed}'")));
+                return Err(bad!("unexpected argument '{typed}'"));
             }
             let said = text.lines().take_while(|line| !line.starts_with("Usage:"));
             // Nobody who mistypes an option wants it to be a value.
@@ -133,7 +133,7 @@ fn run(catalogue: &Trials, command: Command) -> Result<Answer, BadInput> {
             Ok(Answer::Held)
         }
         Command::Check { kind: None, check: None, .. } => {
-            Err(BadInput::new("check: say what: a recipe, a variant, a scenario file, or ensemble"))
+            Err(bad!("check: say what: a recipe, a variant, a scenario file, or ensemble"))
         }
         Command::Explore { check, listen } => {
             let (trial, config) = configured(catalogue, &check)?;
@@ -186,7 +186,7 @@ fn checked(
     if let Some(file) = outputs.export.as_deref() {
         if trial.programs().is_some() {
             let what = &arguments.what;
-            return Err(BadInput::new(format!("--export: {what} is a program, which takes no single steps")));
+            return Err(bad!("--export: {what} is a program, which takes no single steps"));
         }
         crate::run::new_scenario_file(file)?;
     }
@@ -253,7 +253,7 @@ fn named(catalogue: &Trials, what: &str, promises: &[String]) -> Result<Arc<Tria
     #[cfg(not(feature = "run"))]
     if crate::trial_list::is_file(what) || !promises.is_empty() {
         let able = "reads no scenario files and hosts no programs";
-        return Err(BadInput::new(format!("{what}: this build {able}; name the recipe instead")));
+        return Err(bad!("{what}: this build {able}; name the recipe instead"));
     }
     catalogue.find(what)
 }
@@ -435,7 +435,7 @@ mod chaos {
             (None, _) => None,
             (Some(at_ns), Some(steps)) => return exhaust(&target, seed, at_ns, steps, arguments),
             (Some(_), None) if arguments.order.is_empty() => {
-                return Err(BadInput::new("--at: say what is to happen there: --exhaust K, or --order N,…"));
+                return Err(bad!("--at: say what is to happen there: --exhaust K, or --order N,…"));
             }
             (Some(from_ns), None) => {
                 let steps = u32::try_from(arguments.order.len()).unwrap_or(u32::MAX);
@@ -468,9 +468,7 @@ mod chaos {
         let has_script = target.scenario.run.as_ref().is_some_and(|one| one.script.is_some());
         if has_script && arguments.redraws.is_some_and(|many| many > 0) {
             let what = &target.what;
-            return Err(BadInput::new(format!(
-                "--redraws: {what} gives every step; nothing is left to chance"
-            )));
+            return Err(bad!("--redraws: {what} gives every step; nothing is left to chance"));
         }
         let jobs = arguments.jobs.map_or_else(run::default_jobs, usize::from);
         Ok(run::Redraws::of(target, arguments.redraws, jobs))
@@ -485,7 +483,7 @@ mod chaos {
         arguments: &ReplayArguments,
     ) -> Result<Answer, BadInput> {
         if arguments.format == ReplayFormat::Mermaid {
-            return Err(BadInput::new("--format mermaid: one order is drawn, and not all of --exhaust"));
+            return Err(bad!("--format mermaid: one order is drawn, and not all of --exhaust"));
         }
         let jobs = arguments.jobs.map_or_else(run::default_jobs, usize::from);
         let what = run::Exhaust { at_ns, steps, most: arguments.max_orders, jobs };

@@ -89,9 +89,7 @@ pub(crate) fn trials(catalogue: &Trials, what: &[String]) -> Result<Vec<Arc<Tria
         }
     }
     match all.iter().find(|trial| trial.programs().is_some()) {
-        Some(program) => {
-            Err(BadInput::new(format!("{}: a program; only recipes are compared", program.about.name)))
-        }
+        Some(program) => Err(bad!("{}: a program; only recipes are compared", program.about.name)),
         None => Ok(all),
     }
 }

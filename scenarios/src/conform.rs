@@ -88,10 +88,10 @@ pub(crate) fn conform(arguments: &ConformArguments) -> Result<Answer, BadInput> 
     let connect = resolve("--connect", &arguments.connect)?;
     let against = arguments.against.as_deref().map(|typed| resolve("--against", typed)).transpose()?;
     if against == Some(connect) {
-        return Err(BadInput::new(format!("--against: {connect} is --connect's; expected two servers")));
+        return Err(bad!("--against: {connect} is --connect's; expected two servers"));
     }
     let mut left = open("real", connect)?;
-    let runtime = Runtime::new().map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
+    let runtime = Runtime::new().map_err(|error| bad!("cannot start threads: {error}"))?;
     let ours = match against {
         Some(_) => None,
         None => Some(runtime.block_on(zk_serve::start(options(&left))).map_err(BadInput::new)?),
@@ -152,7 +152,7 @@ fn options(other: &Side) -> zk_serve::Options {
 
 /// Where a server is: of a host's addresses, the first that can be connected to, or else the first.
 fn resolve(option: &str, typed: &str) -> Result<SocketAddr, BadInput> {
-    let none = |why: String| BadInput::new(format!("{option}: {typed}: {why}"));
+    let none = |why: String| bad!("{option}: {typed}: {why}");
     let found: Vec<SocketAddr> = typed.to_socket_addrs().map_err(|error| none(error.to_string()))?.collect();
     let answers = |address: &&SocketAddr| TcpStream::connect_timeout(address, PATIENCE).is_ok();
     let first = match &found[..] {
@@ -166,18 +166,15 @@ fn resolve(option: &str, typed: &str) -> Result<SocketAddr, BadInput> {
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn open(name: &str, address: SocketAddr) -> Result<Side, BadInput> {
-    Side::open(name, Box::new(Alone(address))).map_err(|why| BadInput::new(format!("conform: {why}")))
+    Side::open(name, Box::new(Alone(address))).map_err(|why| bad!("conform: {why}"))
 }
 
 fn read_script(path: &PathBuf) -> Result<zk_conform::script::Script, BadInput> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| BadInput::new(format!("{}: cannot read: {error}", path.display())))?;
-    let script = parse(&text).map_err(|bad| BadInput::new(format!("{}: {bad}", path.display())))?;
+    let text = fs::read_to_string(path).map_err(|error| bad!("{}: cannot read: {error}", path.display()))?;
+    let script = parse(&text).map_err(|bad| bad!("{}: {bad}", path.display()))?;
     if operations(&script) == 0 {
         let path = path.display();
-        return Err(BadInput::new(format!(
-            "{path}: nothing is done in it; expected steps, such as 'a connect'"
-        )));
+        return Err(bad!("{path}: nothing is done in it; expected steps, such as 'a connect'"));
     }
     Ok(script)
 }
@@ -190,7 +187,7 @@ fn run_scripts(
 ) -> Result<Tally, BadInput> {
     let mut tally = Tally::default();
     for (seed, script) in (0..).zip(scripts) {
-        let found = compare(left, right, script).map_err(|why| BadInput::new(format!("conform: {why}")))?;
+        let found = compare(left, right, script).map_err(|why| bad!("conform: {why}"))?;
         tally.scripts += 1;
         tally.operations += operations(script) as u64;
         tally.found.extend(found.map(|difference| Found { seed, difference }));

@@ -88,8 +88,8 @@ impl DriveArguments {
         scenario.servers = self.servers.unwrap_or(scenario.servers);
         scenario.observers = 0;
         if self.program.trim().is_empty() {
-            return Err(BadInput::new(
-                "--program: expected a command, such as 'python -m zoocheck_live lock.py:worker'",
+            return Err(bad!(
+                "--program: expected a command, such as 'python -m zoocheck_live lock.py:worker'"
             ));
         }
         scenario.validate().map_err(BadInput::new)?;
@@ -122,7 +122,7 @@ pub(crate) fn drive(arguments: DriveArguments) -> Result<Answer, BadInput> {
     let plan = Arc::new(arguments.plan()?);
     let arguments = &plan.arguments;
     arguments.report.as_deref().map(prepare_report_dir).transpose()?;
-    let runtime = Runtime::new().map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
+    let runtime = Runtime::new().map_err(|error| bad!("cannot start threads: {error}"))?;
     let report = runtime.block_on(all(&plan))?;
     show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
     Ok(report.answer)
@@ -145,7 +145,7 @@ async fn all(plan: &Arc<Plan>) -> Result<zk_reports::DriveReport, BadInput> {
             under_way.spawn(tried(plan.clone(), seed));
         }
         let Some(done) = under_way.join_next().await else { break };
-        let tried = done.map_err(|error| BadInput::new(format!("a seed's run failed: {error}")))??;
+        let tried = done.map_err(|error| bad!("a seed's run failed: {error}"))??;
         tally.add(tried, &|seed| arguments.command(seed));
         let so_far =
             || format!("{} of {} seeds, {} broken", count(tally.seeds()), count(total), tally.broken());

@@ -105,16 +105,16 @@ impl EnsembleArguments {
     pub(crate) fn config(&self) -> Result<EnsembleConfig, BadInput> {
         if self.past > 0 && self.level != Level::Synchronisation {
             let level = self.level.name();
-            return Err(BadInput::new(format!(
+            return Err(bad!(
                 "--past {}: level {level} begins with empty disks; --level synchronisation has a past",
                 self.past
-            )));
+            ));
         }
         if self.level == Level::CompetingLeaders && self.servers < 3 {
-            return Err(BadInput::new(format!(
+            return Err(bad!(
                 "--servers {}: level competing-leaders begins with three servers that vote, or more",
                 self.servers
-            )));
+            ));
         }
         let bounds = EnsembleBounds {
             servers: self.servers,

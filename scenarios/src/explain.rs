@@ -17,9 +17,9 @@ pub(crate) fn explain(catalogue: &Trials, number: &str) -> Result<Answer, BadInp
     let Some((_, first)) = of.first() else {
         let typed = number.to_ascii_uppercase();
         let hint = did_you_mean(&typed, known().map(|(_, breaks)| breaks.defect));
-        return Err(BadInput::new(format!(
+        return Err(bad!(
             "explain: no recipe has a defect '{number}', such as S-070{hint}; 'zoocheck list' has their numbers"
-        )));
+        ));
     };
     let variants = if of.len() == 1 { "1 variant".into() } else { format!("{} variants", of.len()) };
     let mut out = format!("{}: in {variants} of a recipe\n", paint().strong(first.defect));

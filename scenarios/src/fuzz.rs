@@ -163,8 +163,8 @@ type Found = Vec<(Arc<Program>, Difference)>;
 /// A program of a file, under the seeds that it names.
 fn one(file: &std::path::Path, plan: &Plan) -> Result<(Tally, Found), BadInput> {
     let name = file.display();
-    let text = std::fs::read_to_string(file).map_err(|why| BadInput::new(format!("{name}: {why}")))?;
-    let bad = |why: BadInput| BadInput::new(format!("{name}: {why}"));
+    let text = std::fs::read_to_string(file).map_err(|why| bad!("{name}: {why}"))?;
+    let bad = |why: BadInput| bad!("{name}: {why}");
     let program = Arc::new(parse::parse(&text).map_err(bad)?);
     let seed = parse::seed(&text).map_err(bad)?;
     let (tally, difference) = compare(&program, seed.unwrap_or(0), plan);

@@ -23,7 +23,7 @@ pub(crate) fn tell(report: &impl Report) -> Result<(), BadInput> {
 
 fn append(file: &OsString, text: &str) -> Result<(), BadInput> {
     let opened = OpenOptions::new().append(true).create(true).open(file);
-    opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        BadInput::new(format!("GITHUB_STEP_SUMMARY: {}: cannot write: {error}", file.to_string_lossy()))
-    })
+    opened
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| bad!("GITHUB_STEP_SUMMARY: {}: cannot write: {error}", file.to_string_lossy()))
 }

@@ -80,5 +80,5 @@ pub(crate) fn end_with(how_far: Arc<std::sync::Mutex<String>>) -> Result<(), Bad
 }
 
 fn unheard(error: std::io::Error) -> BadInput {
-    BadInput::new(format!("cannot wait for signals: {error}"))
+    bad!("cannot wait for signals: {error}")
 }

@@ -121,6 +121,7 @@
 // | `progress` | how far the work has got, on stderr |
 // | `output` | results, on stdout |
 
+#[macro_use]
 mod bad_input;
 mod catalogue;
 mod check;

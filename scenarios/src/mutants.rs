@@ -64,7 +64,7 @@ impl MutantsArguments {
             Mutant::find(name).ok_or_else(|| {
                 let known = Mutant::ALL.map(Mutant::name);
                 let hint = crate::bad_input::did_you_mean(name, known);
-                BadInput::new(format!("{name}: no mutant of this name{hint}"))
+                bad!("{name}: no mutant of this name{hint}")
             })
         };
         self.names.iter().map(find).collect()

@@ -72,13 +72,12 @@ pub(crate) fn new(catalogue: &Trials, arguments: &NewArguments) -> Result<Answer
     check_name(catalogue, name)?;
     let sources = sources(zoocheck.as_deref())?;
     let dir = Path::new(name);
-    fs::create_dir(dir)
-        .map_err(|error| BadInput::new(format!("{name}: cannot make this directory: {error}")))?;
+    fs::create_dir(dir).map_err(|error| bad!("{name}: cannot make this directory: {error}"))?;
     for (place, text) in FILES.iter().chain(kind.files()) {
         let file = dir.join(place);
         let written = fs::create_dir_all(file.parent().unwrap_or(dir));
         let written = written.and_then(|()| fs::write(&file, filled(text, name, *kind, &sources)));
-        written.map_err(|error| BadInput::new(format!("{}: cannot write it: {error}", file.display())))?;
+        written.map_err(|error| bad!("{}: cannot write it: {error}", file.display()))?;
     }
     let kind: &str = kind.into();
     let article = if kind.starts_with('e') { "an" } else { "a" };
@@ -114,13 +113,13 @@ fn check_name(catalogue: &Trials, name: &str) -> Result<(), BadInput> {
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     if !begins || !name.split('-').all(is_word) || !name.contains('-') {
-        return Err(BadInput::new(format!(
+        return Err(bad!(
             "'{name}' cannot be its name: expected at least two words of lower-case letters and digits, joined by '-', \
              such as my-lock"
-        )));
+        ));
     }
     match catalogue.find(name) {
-        Ok(_) => Err(BadInput::new(format!("'{name}' is a recipe of zoocheck's; take another name"))),
+        Ok(_) => Err(bad!("'{name}' is a recipe of zoocheck's; take another name")),
         Err(_) => Ok(()),
     }
 }
@@ -139,7 +138,7 @@ fn sources(typed: Option<&Path>) -> Result<PathBuf, BadInput> {
 /// The machine that built a release means nothing to whoever has it.
 fn not_in(typed: Option<&Path>) -> BadInput {
     let place = typed.map_or("where this one was built".into(), |dir| format!("in {}", dir.display()));
-    BadInput::new(format!("--zoocheck: the sources of zoocheck are not {place}; say where"))
+    bad!("--zoocheck: the sources of zoocheck are not {place}; say where")
 }
 
 #[cfg(test)]

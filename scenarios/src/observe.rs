@@ -80,14 +80,14 @@ pub(crate) fn owes(promises: &[String]) -> Result<Option<Owes>, BadInput> {
         return Ok(None);
     }
     let owes = Owes::parse(promises.iter().map(String::as_str));
-    owes.map(Some).map_err(|why| BadInput::new(format!("--promises: {why}")))
+    owes.map(Some).map_err(|why| bad!("--promises: {why}"))
 }
 
 /// Makes the znodes that are there from the beginning, as in a simulation.
 pub(crate) async fn prepare(promises: &[String], servers: &[SocketAddr]) -> Result<(), BadInput> {
     let Some(owes) = owes(promises)? else { return Ok(()) };
     let servers: Vec<String> = servers.iter().map(SocketAddr::to_string).collect();
-    let failed = |why: &dyn fmt::Display| BadInput::new(format!("the znodes of --promises: {why}"));
+    let failed = |why: &dyn fmt::Display| bad!("the znodes of --promises: {why}");
     let zk = zk_live::LiveClient::connect(&servers.join(","), Duration::from_secs(10)).await;
     let zk = zk.map_err(|error| failed(&error))?;
     for path in owes.setup() {

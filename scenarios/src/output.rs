@@ -50,7 +50,7 @@ pub(crate) fn print(text: &str) -> Result<(), BadInput> {
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(BadInput::new(format!("stdout: cannot write the result: {error}"))),
+        Err(error) => Err(bad!("stdout: cannot write the result: {error}")),
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Answer, BadInput> 
     for typed in &arguments.keys {
         if !all.iter().any(|key| is_asked(key, typed)) {
             let hint = did_you_mean(typed, all.iter().map(|key| key.name.as_str()));
-            return Err(BadInput::new(format!("no scenario has a key '{typed}'{hint}")));
+            return Err(bad!("no scenario has a key '{typed}'{hint}"));
         }
     }
     let asked = &arguments.keys;

@@ -147,7 +147,7 @@ fn list_order(text: &str) -> Result<ListOrder, String> {
 
 /// Serves until it is told to leave.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, BadInput> {
-    let runtime = Runtime::new().map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
+    let runtime = Runtime::new().map_err(|error| bad!("cannot start threads: {error}"))?;
     runtime.block_on(until_told(arguments))
 }
 
@@ -216,7 +216,7 @@ fn judged(verdict: &zk_serve::Verdict, record: Option<&Path>) -> Result<Answer, 
     print(&format!("{json}\n"))?;
     note(verdict);
     if let (Some(path), Some(lacks), true) = (record, &verdict.record_lacks, verdict.held) {
-        return Err(BadInput::new(format!("--record: {}: {lacks}", path.display())));
+        return Err(bad!("--record: {}: {lacks}", path.display()));
     }
     let is_decided = verdict.promises.as_ref().is_none_or(|judgement| judgement.is_decided);
     Ok(match (verdict.held, is_decided) {
@@ -259,8 +259,7 @@ impl Told {
     fn new(until_stdin_closes: bool) -> Result<Told, BadInput> {
         // It leaves even if a step of the servers does not end.
         Interrupt::watch()?;
-        let listen =
-            |kind| signal(kind).map_err(|error| BadInput::new(format!("cannot wait for signals: {error}")));
+        let listen = |kind| signal(kind).map_err(|error| bad!("cannot wait for signals: {error}"));
         let stdin = until_stdin_closes.then(|| {
             let (closed, closes) = oneshot::channel();
             // A thread that nobody waits for: a read of stdin cannot be called off.
@@ -291,13 +290,13 @@ impl Told {
 
 fn bad_input(error: ServeError) -> BadInput {
     match &error {
-        ServeError::Servers(_) => BadInput::new(format!("--servers: {error}")),
+        ServeError::Servers(_) => bad!("--servers: {error}"),
         ServeError::Listen { .. } | ServeError::NoAddress | ServeError::Addresses { .. } => {
-            BadInput::new(format!("--listen: {error}"))
+            bad!("--listen: {error}")
         }
         ServeError::Control { .. } | ServeError::ControlNotLoopback(_) => {
-            BadInput::new(format!("--control: {error}"))
+            bad!("--control: {error}")
         }
-        ServeError::Record { .. } => BadInput::new(format!("--record: {error}")),
+        ServeError::Record { .. } => bad!("--record: {error}"),
     }
 }

@@ -33,21 +33,19 @@ impl Trials {
             return Ok(trial.clone());
         }
         if is_file(name) {
-            return Err(BadInput::new(format!("'{name}' is a scenario file; name a recipe or a variant")));
+            return Err(bad!("'{name}' is a scenario file; name a recipe or a variant"));
         }
         #[cfg(feature = "run")]
         if crate::run::is_program(name) {
-            return Err(BadInput::new(format!(
+            return Err(bad!(
                 "'{name}' is a program; name a recipe or a variant: programs are taken by run, check and mutate"
-            )));
+            ));
         }
         let hint = match nearest(name, self.0.iter().map(|trial| trial.about.name)) {
             Some(meant) => format!("did you mean '{meant}'?"),
             None => "'zoocheck list' names what there is".to_string(),
         };
-        Err(BadInput::new(format!(
-            "'{name}' is neither a recipe, a variant, nor a scenario file (*.toml); {hint}"
-        )))
+        Err(bad!("'{name}' is neither a recipe, a variant, nor a scenario file (*.toml); {hint}"))
     }
 }
 

@@ -502,7 +502,7 @@ impl CheckArguments {
         let mut config = base;
         if let Some(typed) = self.promise.as_deref().filter(|typed| !promises.contains(typed)) {
             let (what, hint) = (&self.what, did_you_mean(typed, promises.iter().copied()));
-            return Err(BadInput::new(format!("--promise: {what} has no promise '{typed}'{hint}")));
+            return Err(bad!("--promise: {what} has no promise '{typed}'{hint}"));
         }
         config.promise = self.promise.clone();
         let bounds = &mut config.bounds;
@@ -536,9 +536,9 @@ impl CheckArguments {
         if self.engine == Engine::Stateright {
             let own = [(self.ranks, "--ranks"), (self.time_limit.is_some(), "--time-limit")];
             if let Some((_, option)) = own.iter().find(|(is_asked, _)| *is_asked) {
-                return Err(BadInput::new(format!(
+                return Err(bad!(
                     "{option}: stateright's search has no such thing; leave one of the two out"
-                )));
+                ));
             }
         }
         config.engine = self.engine;

@@ -14,7 +14,7 @@ pub(super) fn manual(names: &[String]) -> Result<Answer, BadInput> {
     for name in names {
         command = command.find_subcommand(name).ok_or_else(|| {
             let hint = did_you_mean(name, command.get_subcommands().map(Command::get_name));
-            BadInput::new(format!("{} has no command '{name}'{hint}", called(command)))
+            bad!("{} has no command '{name}'{hint}", called(command))
         })?;
     }
     let mut page = Vec::new();

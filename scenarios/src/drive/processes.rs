@@ -141,7 +141,7 @@ impl ClientProcesses {
     }
 
     fn bad(&self, client: u16, what: &str) -> BadInput {
-        BadInput::new(format!("--program '{}': client {client}: {what}", self.program))
+        bad!("--program '{}': client {client}: {what}", self.program)
     }
 
     fn begin(&self, client: u16, member: &mut Member, rounds: u8) -> Result<(), BadInput> {

@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
     let mut program = Program { renews: false, processes: Vec::new() };
     let mut is_next = false;
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
-        let bad = |what: &str| BadInput::new(format!("line {number}: {line}: {what}"));
+        let bad = |what: &str| bad!("line {number}: {line}: {what}");
         match line {
             "" => {}
             line if line.starts_with('#') => {}
@@ -46,17 +46,17 @@ pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
         }
     }
     if program.processes.is_empty() {
-        return Err(BadInput::new("a program has a process at least"));
+        return Err(bad!("a program has a process at least"));
     }
     if program.processes.len() > MOST_PROCESSES || text.lines().count() > MOST_LINES {
         let (processes, lines) = (program.processes.len(), text.lines().count());
         let most = format!("at most {MOST_PROCESSES} processes and {MOST_LINES} lines are expected");
-        return Err(BadInput::new(format!("{processes} processes and {lines} lines: {most}")));
+        return Err(bad!("{processes} processes and {lines} lines: {most}"));
     }
     if let Some(nth) = program.processes.iter().position(|process| slept(process) > MOST_SLEPT_MS) {
         let most = format!("at most {MOST_SLEPT_MS} ms are expected");
         let slept = slept(&program.processes[nth]);
-        return Err(BadInput::new(format!("process {} sleeps for {slept} ms in all: {most}", nth + 1)));
+        return Err(bad!("process {} sleeps for {slept} ms in all: {most}", nth + 1));
     }
     Ok(program)
 }
@@ -78,7 +78,7 @@ pub(crate) fn seed(text: &str) -> Result<Option<u64>, BadInput> {
     let Some((number, seed)) = named.next() else { return Ok(None) };
     let bad = || {
         let expected = format!("expected the seed of a run, a number from 0 to {}", u64::MAX);
-        BadInput::new(format!("line {number}: # simulator{seed}: {expected}"))
+        bad!("line {number}: # simulator{seed}: {expected}")
     };
     seed.trim().parse().map(Some).map_err(|_| bad())
 }

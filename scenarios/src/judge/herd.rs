@@ -27,7 +27,7 @@ pub(crate) fn herd(
         what => what.iter().map(|what| catalogue.find(what)).collect::<Result<Vec<_>, _>>()?,
     };
     if trials.is_empty() {
-        return Err(BadInput::new("--herd: say of which recipes; there is none that it is known of"));
+        return Err(bad!("--herd: say of which recipes; there is none that it is known of"));
     }
     let mut targets = Vec::new();
     for trial in &trials {

@@ -49,15 +49,11 @@ pub(crate) fn exhaust(
         for (picks, run) in batch.iter().zip(each_of(&batch, what.jobs, one, &mut |_| {})) {
             let run = run.map_err(|_| {
                 let order = words(picks);
-                BadInput::new(format!(
-                    "seed {seed}, order {order}: the simulator itself has failed; see above"
-                ))
+                bad!("seed {seed}, order {order}: the simulator itself has failed; see above")
             })?;
             if orders == 0 && run.ordered.is_empty() {
                 let end = seconds(run.virtual_ns);
-                return Err(BadInput::new(format!(
-                    "--at: the run of seed {seed} is over before that, at {end}"
-                )));
+                return Err(bad!("--at: the run of seed {seed} is over before that, at {end}"));
             }
             orders += 1;
             different.insert(run.digest);

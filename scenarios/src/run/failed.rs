@@ -7,8 +7,7 @@ use zk_simulator::Foul;
 
 /// Runs a seed, or several runs that are made of it.
 pub(crate) fn caught<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, BadInput> {
-    catch_unwind(AssertUnwindSafe(run))
-        .map_err(|why| BadInput::new(format!("seed {seed}: {}", failed(&*why))))
+    catch_unwind(AssertUnwindSafe(run)).map_err(|why| bad!("seed {seed}: {}", failed(&*why)))
 }
 
 /// Why a run came to no verdict.

@@ -77,12 +77,12 @@ pub(crate) fn live(
 ) -> Result<LiveReport, BadInput> {
     if target.trial.programs().is_some() {
         let name = target.trial.about.name;
-        return Err(BadInput::new(format!(
+        return Err(bad!(
             "--connect: {name} is a program, which is hosted in simulations alone; expected a recipe or a variant"
-        )));
+        ));
     }
     // Outside any simulation: here the clocks and the threads are real.
-    let runtime = Runtime::new().map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
+    let runtime = Runtime::new().map_err(|error| bad!("cannot start threads: {error}"))?;
     let report = runtime.block_on(on_ground(target, run, progress));
     // An actor that never ends its turn holds its thread for ever.
     runtime.shutdown_background();

@@ -10,11 +10,8 @@ use tracing_subscriber::filter::Directive;
 /// The lines carry virtual time already: the wall's would only make two runs of one seed look different.
 pub(crate) fn logs(filter: Option<&str>) -> Result<bool, BadInput> {
     let Some(text) = filter else { return Ok(false) };
-    let bad = |why: String| {
-        BadInput::new(format!(
-            "--log '{text}': {why}; expected a level, or target=level, with commas between"
-        ))
-    };
+    let bad =
+        |why: String| bad!("--log '{text}': {why}; expected a level, or target=level, with commas between");
     if text.trim().is_empty() {
         return Err(bad("the filter is empty".into()));
     }
@@ -33,7 +30,7 @@ pub(crate) fn logs(filter: Option<&str>) -> Result<bool, BadInput> {
         .with_target(false)
         .finish();
     tracing::subscriber::set_global_default(subscriber)
-        .map_err(|_| BadInput::new("--log: this process has a subscriber of its own already"))?;
+        .map_err(|_| bad!("--log: this process has a subscriber of its own already"))?;
     Ok(true)
 }
 

@@ -14,10 +14,10 @@ pub(crate) fn is_program(what: &str) -> bool {
 pub(crate) fn no_program(what: &str) -> Option<BadInput> {
     let is_meant = what.ends_with(".py") || what.contains(".py:") || what.starts_with("kazoo/");
     is_meant.then(|| {
-        BadInput::new(format!(
+        bad!(
             "'{what}' is no program: expected FILE.py:FUNCTION, such as lock.py:worker, or one that is built in, such \
              as kazoo/lock"
-        ))
+        )
     })
 }
 
@@ -30,21 +30,17 @@ pub(crate) fn program(what: &str, promises: &[String]) -> Result<Arc<Trial>, Bad
         };
     }
     if promises.is_empty() {
-        return Err(BadInput::new(format!(
-            "{what}: say what is owed of it: --promises KIND=PATH, such as fair-lock=/lock"
-        )));
+        return Err(bad!("{what}: say what is owed of it: --promises KIND=PATH, such as fair-lock=/lock"));
     }
     let owes = Owes::parse(promises.iter().map(String::as_str));
-    let owes = owes.map_err(|why| BadInput::new(format!("--promises: {why}")))?;
+    let owes = owes.map_err(|why| bad!("--promises: {why}"))?;
     let hosts = Hosts::python(&python(), what, Limits::default()).map_err(BadInput::new)?;
     Ok(Arc::new(hosted(what, Arc::new(hosts), owes)))
 }
 
 /// That what is owed was said of something that has promises of its own.
 pub(crate) fn says_itself(what: &str, owed: &str) -> BadInput {
-    BadInput::new(format!(
-        "--promises {owed}: {what} says itself what it owes; this is for programs of your own"
-    ))
+    bad!("--promises {owed}: {what} says itself what it owes; this is for programs of your own")
 }
 
 /// Starts one of those that are built in, which owes what the head of its file says.

@@ -27,9 +27,8 @@ fn dir(target: &Target) -> PathBuf {
 /// A new file for a case of a target, in a directory that is made if need be.
 pub(crate) fn new_case(target: &Target, seed: u64, promise: Option<&str>) -> Result<PathBuf, BadInput> {
     let dir = dir(target);
-    fs::create_dir_all(&dir).map_err(|error| {
-        BadInput::new(format!("--keep: {}: cannot make this directory: {error}", dir.display()))
-    })?;
+    fs::create_dir_all(&dir)
+        .map_err(|error| bad!("--keep: {}: cannot make this directory: {error}", dir.display()))?;
     let recipe: String =
         target.scenario.recipe.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let promise = promise.map(|promise| format!("-{promise}")).unwrap_or_default();
@@ -47,7 +46,7 @@ pub(crate) fn no_case(file: &Path) {
 pub(crate) fn cases(catalogue: &Trials, target: &Target) -> Result<Vec<Target>, BadInput> {
     let dir = dir(target);
     let shown = dir.display();
-    let bad = |error| BadInput::new(format!("{shown}: cannot read the directory of cases: {error}"));
+    let bad = |error| bad!("{shown}: cannot read the directory of cases: {error}");
     let entries = match fs::read_dir(&dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -63,9 +62,7 @@ pub(crate) fn cases(catalogue: &Trials, target: &Target) -> Result<Vec<Target>, 
     for file in files {
         let scenario = read_scenario(&file)?;
         if scenario.run.is_none() {
-            return Err(BadInput::new(format!(
-                "{file}: no case, as it has no [run]; `zoocheck shrink … --keep` writes them"
-            )));
+            return Err(bad!("{file}: no case, as it has no [run]; `zoocheck shrink … --keep` writes them"));
         }
         let recipe = &scenario.recipe;
         if is_of(&scenario, target) {

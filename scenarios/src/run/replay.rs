@@ -57,7 +57,7 @@ fn is_known(target: &Target, run: &Run, promise: Option<&str>) -> Result<(), Bad
         return Ok(());
     }
     let hint = did_you_mean(typed, names);
-    Err(BadInput::new(format!("--promise: {} has no promise '{typed}'{hint}", target.what)))
+    Err(bad!("--promise: {} has no promise '{typed}'{hint}", target.what))
 }
 
 /// The break that matters: the first where it was owed, of that promise or of all, or else the first as expected.
@@ -74,16 +74,16 @@ fn ordered(target: &Target, seed: u64, options: RunOptions) -> Result<Run, BadIn
     let Some(picks) = picks else { return Ok(run) };
     if run.ordered.is_empty() {
         let end = zk_reports::seconds(run.virtual_ns);
-        return Err(BadInput::new(format!("--at: the run of seed {seed} is over before that, at {end}")));
+        return Err(bad!("--at: the run of seed {seed} is over before that, at {end}"));
     }
     let many = picks.len();
     let wrong = (1..).zip(picks).zip(&run.ordered).find(|((_, pick), step)| *pick >= step.of);
     match wrong {
         None => Ok(run),
-        Some(((nth, pick), step)) => Err(BadInput::new(format!(
+        Some(((nth, pick), step)) => Err(bad!(
             "--order: event {nth} of {many}: there is no number {pick}, but {} to choose from, from 0 on",
             step.of
-        ))),
+        )),
     }
 }
 

@@ -44,16 +44,16 @@ impl Saving {
             (true, true) => {
                 let before = read_sweep(dir).map_err(BadInput::new)?;
                 if let Some(difference) = other(asked, &before) {
-                    return Err(BadInput::new(format!("--resume: {shown}: {difference} as asked for")));
+                    return Err(bad!("--resume: {shown}: {difference} as asked for"));
                 }
                 Some(before)
             }
             // A report of something else than a sweep is replaced.
             (true, false) => match read_sweep(dir) {
                 Ok(before) if !before.is_complete() && before.seeds.count > 0 => {
-                    return Err(BadInput::new(format!(
+                    return Err(bad!(
                         "{shown}: a sweep that did not end; --resume goes on with it, another --report leaves it"
-                    )));
+                    ));
                 }
                 Ok(_) | Err(_) => None,
             },
@@ -104,10 +104,10 @@ impl Reserve {
         let path = dir.join(".reserve.tmp");
         let shown = path.display();
         let file = File::options().write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(|error| BadInput::new(format!("{shown}: cannot write the file: {error}")))?;
+        let file = file.map_err(|error| bad!("{shown}: cannot write the file: {error}"))?;
         // Where nothing can be locked, nothing is.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(BadInput::new(format!("{}: another sweep is being written there", dir.display())));
+            return Err(bad!("{}: another sweep is being written there", dir.display()));
         }
         let reserve = Reserve { path, file };
         prepare_report_dir(dir)?;

@@ -10,8 +10,8 @@ use zk_simulator::{Scenario, ScenarioError};
 /// Reads a scenario from a file; an error says in which line.
 pub(crate) fn read_scenario(file: &str) -> Result<Scenario, BadInput> {
     named(file)?;
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| BadInput::new(format!("{file}: cannot read the scenario: {error}")))?;
+    let text =
+        std::fs::read_to_string(file).map_err(|error| bad!("{file}: cannot read the scenario: {error}"))?;
     parse(file, &text)
 }
 
@@ -19,9 +19,7 @@ pub(crate) fn read_scenario(file: &str) -> Result<Scenario, BadInput> {
 /// and in lines that a CI system reads.
 pub(super) fn named(file: &str) -> Result<(), BadInput> {
     match file.contains(char::is_control) {
-        true => {
-            Err(BadInput::new(format!("{file:?}: a scenario file's name has no line ends or the like in it")))
-        }
+        true => Err(bad!("{file:?}: a scenario file's name has no line ends or the like in it")),
         false => Ok(()),
     }
 }
@@ -31,33 +29,31 @@ fn parse(file: &str, text: &str) -> Result<Scenario, BadInput> {
         Some(span) => format!("{file}:{}", line_of(text, span.start)),
         None => file.to_string(),
     };
-    let bad =
-        |error: toml::de::Error| BadInput::new(format!("{}: {}", at(error.span()), helped(error.message())));
+    let bad = |error: toml::de::Error| bad!("{}: {}", at(error.span()), helped(error.message()));
     let mut keys = DeTable::parse(text).map_err(bad)?;
     if keys.get_ref().is_empty() {
         let expected = "expected a scenario's keys, such as recipe = \"lock\"";
-        return Err(BadInput::new(format!("{file}: there is nothing in it; {expected}")));
+        return Err(bad!("{file}: there is nothing in it; {expected}"));
     }
     if let Some((key, version)) = newer(keys.get_ref()) {
         let own = env!("CARGO_PKG_VERSION");
         let problem = format!("{key}: made for zoocheck {version}; this one is {own}, and older");
-        return Err(BadInput::new(format!("{}: {problem}", at(span_of(text, key)))));
+        return Err(bad!("{}: {problem}", at(span_of(text, key))));
     }
     let made_for = keys.get_mut().remove(MADE_FOR);
     if let Some(value) =
         made_for.filter(|value| value.get_ref().as_str().is_none_or(|it| version(it).is_none()))
     {
         let problem = format!("{MADE_FOR}: expected a version as text, such as \"{}\"", made_for_own());
-        return Err(BadInput::new(format!("{}: {problem}", at(Some(value.span())))));
+        return Err(bad!("{}: {problem}", at(Some(value.span()))));
     }
     let mut scenario = Scenario::deserialize(toml::Deserializer::from(keys)).map_err(bad)?;
     let table = text.parse().unwrap_or_default();
     if let Some((key, found, expected)) = wrong_length(&table) {
         let problem = format!("{key}: {found} values; it must have {expected}");
-        return Err(BadInput::new(format!("{}: {problem}", at(span_of(text, &key)))));
+        return Err(bad!("{}: {problem}", at(span_of(text, &key))));
     }
-    possible(&scenario)
-        .map_err(|error| BadInput::new(format!("{}: {error}", at(span_of(text, &error.key)))))?;
+    possible(&scenario).map_err(|error| bad!("{}: {error}", at(span_of(text, &error.key))))?;
     if !table.contains_key("about") {
         // What the default scenario says of itself is not so of this one.
         scenario.about = String::new();
@@ -162,7 +158,7 @@ fn helped(message: &str) -> String {
 
 /// The scenario with another value for a key: `faults.drops=5`.
 pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, BadInput> {
-    let bad = |problem: String| BadInput::new(format!("--set {assignment}: {problem}"));
+    let bad = |problem: String| bad!("--set {assignment}: {problem}");
     let Some((key, value)) = assignment.split_once('=') else {
         return Err(bad("expected KEY=VALUE, such as faults.drops=5".into()));
     };

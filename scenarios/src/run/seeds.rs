@@ -31,10 +31,10 @@ impl SeedRange {
     /// From the first to the last before `end`.
     pub(crate) fn new(first: u64, end: u64) -> Result<SeedRange, BadInput> {
         if first >= end {
-            return Err(BadInput::new(format!("seeds {first}..{end}: there is none in it")));
+            return Err(bad!("seeds {first}..{end}: there is none in it"));
         }
         if end - first > MOST_SEEDS {
-            return Err(BadInput::new(format!("seeds {first}..{end}: at most {MOST_SEEDS} at a time")));
+            return Err(bad!("seeds {first}..{end}: at most {MOST_SEEDS} at a time"));
         }
         Ok(SeedRange { first, end, shard: None })
     }
@@ -46,7 +46,7 @@ impl SeedRange {
             && self.count() == 0
         {
             let range = format!("{}..{}", self.first, self.end);
-            return Err(BadInput::new(format!("--shard {index}/{of}: seeds {range} leave none for it")));
+            return Err(bad!("--shard {index}/{of}: seeds {range} leave none for it"));
         }
         Ok(self)
     }
@@ -94,10 +94,7 @@ impl SeedRange {
     pub(crate) fn ahead(self, by: u64) -> Result<SeedRange, BadInput> {
         match (self.first.checked_add(by), self.end.checked_add(by)) {
             (Some(first), Some(end)) if self.end <= MOST_SEEDS => Ok(SeedRange { first, end, ..self }),
-            _ => Err(BadInput::new(format!(
-                "seeds {}..{}: of a day there are {MOST_SEEDS}",
-                self.first, self.end
-            ))),
+            _ => Err(bad!("seeds {}..{}: of a day there are {MOST_SEEDS}", self.first, self.end)),
         }
     }
 

@@ -118,15 +118,13 @@ pub(crate) fn shrink(
 fn can_be_shrunk(target: &Target, seed: u64) -> Result<(), BadInput> {
     let what = &target.what;
     if target.scenario.run.as_ref().is_some_and(|one| one.script.is_some()) {
-        return Err(BadInput::new(format!(
-            "{what}: a model's counterexample is the shortest there is already"
-        )));
+        return Err(bad!("{what}: a model's counterexample is the shortest there is already"));
     }
     match i64::try_from(seed) {
         Ok(_) => Ok(()),
         Err(_) => {
             let most = i64::MAX;
-            Err(BadInput::new(format!("--seed {seed}: a scenario file holds seeds up to {most}")))
+            Err(bad!("--seed {seed}: a scenario file holds seeds up to {most}"))
         }
     }
 }
@@ -486,7 +484,7 @@ pub(crate) fn new_scenario_file(file: &Path) -> Result<(), BadInput> {
     let shown = file.display();
     scenario_file::named(&file.to_string_lossy())?;
     if !is_file(&file.to_string_lossy()) {
-        return Err(BadInput::new(format!("{shown}: a scenario file ends in .toml")));
+        return Err(bad!("{shown}: a scenario file ends in .toml"));
     }
     Ok(prepare_file(file)?)
 }

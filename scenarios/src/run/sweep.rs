@@ -110,9 +110,7 @@ fn sweep_over(
         let report = || partial.report(covered.as_ref(), false);
         each(&SoFar { done: partial.done(), broken: partial.tally.broken_seeds(), report: &report })
     })
-    .map_err(|Failed { seed, why }| {
-        BadInput::new(format!("seed {seed}: {why}; see {}", target.replay_command(seed, None)))
-    })?;
+    .map_err(|Failed { seed, why }| bad!("seed {seed}: {why}; see {}", target.replay_command(seed, None)))?;
     let mut report = partial.report(covered.as_ref(), is_covered);
     report.wall_seconds = Some(began.elapsed().as_secs_f64());
     Ok(report)
@@ -163,8 +161,7 @@ pub(crate) fn each_seed(
         each(&outcome.run);
         ControlFlow::Continue(())
     };
-    run_seeds(seeds, 0, jobs, one, &mut each)
-        .map_err(|Failed { seed, why }| BadInput::new(format!("seed {seed}: {why}")))
+    run_seeds(seeds, 0, jobs, one, &mut each).map_err(|Failed { seed, why }| bad!("seed {seed}: {why}"))
 }
 
 /// A seed that came to no verdict.

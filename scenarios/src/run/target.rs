@@ -39,16 +39,14 @@ impl Target {
     /// From a command line.
     pub(crate) fn asked(catalogue: &Trials, what: &str, asked: Asked) -> Result<Target, BadInput> {
         let find = |name: &str| find(catalogue, name, &asked.promises);
-        let in_file = |error| BadInput::new(format!("{what}: recipe: {error}"));
+        let in_file = |error| bad!("{what}: recipe: {error}");
         let (mut trial, mut scenario) = match (is_file(what), &asked.file) {
             (true, None) => {
                 let scenario = super::read_scenario(what)?;
                 (find(&scenario.recipe).map_err(in_file)?, scenario)
             }
             (true, Some(file)) => {
-                return Err(BadInput::new(format!(
-                    "--scenario {file}: {what} is a scenario already; name a recipe"
-                )));
+                return Err(bad!("--scenario {file}: {what} is a scenario already; name a recipe"));
             }
             (false, file) => {
                 let base = file.as_deref().map_or_else(|| Ok(Scenario::default()), super::read_scenario)?;
@@ -95,13 +93,9 @@ impl Target {
     pub(crate) fn seed(&self, typed: Option<u64>) -> Result<u64, BadInput> {
         match (&self.scenario.run, typed) {
             (None, Some(seed)) => Ok(seed),
-            (None, None) => {
-                Err(BadInput::new("--seed: say which run; a sweep names those that broke something"))
-            }
+            (None, None) => Err(bad!("--seed: say which run; a sweep names those that broke something")),
             (Some(one), None) => Ok(one.seed),
-            (Some(_), Some(_)) => {
-                Err(BadInput::new(format!("--seed: {} is one run already; leave the seed out", self.what)))
-            }
+            (Some(_), Some(_)) => Err(bad!("--seed: {} is one run already; leave the seed out", self.what)),
         }
     }
 
@@ -109,7 +103,7 @@ impl Target {
     pub(crate) fn of_seeds(self) -> Result<Target, BadInput> {
         match &self.scenario.run {
             None => Ok(self),
-            Some(_) => Err(BadInput::new(format!("{} is one run, and has no seeds; replay it", self.what))),
+            Some(_) => Err(bad!("{} is one run, and has no seeds; replay it", self.what)),
         }
     }
 
@@ -237,7 +231,7 @@ pub(crate) fn suited(scenario: Scenario, trial: &Trial) -> Result<Scenario, BadI
     let mut scenario = Scenario { recipe: name.into(), ..scenario };
     for (key, value) in &trial.scenario {
         scenario = super::scenario_file::set(&scenario, &format!("{key}={value}"))
-            .map_err(|error| BadInput::new(format!("the scenario of {name}: {error}")))?;
+            .map_err(|error| bad!("the scenario of {name}: {error}"))?;
     }
     Ok(scenario)
 }

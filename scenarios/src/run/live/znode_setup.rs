@@ -28,7 +28,7 @@ impl ZnodeSetup {
         patience: Duration,
     ) -> Result<ZnodeSetup, BadInput> {
         let zk = session(servers, asked, patience).await.map_err(|why| {
-            BadInput::new(format!("--connect: {why} (within {:?}); does a ZooKeeper listen there?", patience))
+            bad!("--connect: {why} (within {:?}); does a ZooKeeper listen there?", patience)
         })?;
         Ok(ZnodeSetup { servers: servers.into(), asked, zk, own: Vec::new(), made: Vec::new() })
     }
@@ -49,15 +49,14 @@ impl ZnodeSetup {
     /// nothing is touched.
     pub(super) async fn prepare(&mut self, setup: &[Text]) -> Result<(), BadInput> {
         for path in setup {
-            let path =
-                ZPath::parse(path).map_err(|error| BadInput::new(format!("the trial's znodes: {error}")))?;
+            let path = ZPath::parse(path).map_err(|error| bad!("the trial's znodes: {error}"))?;
             match self.make(&path).await {
                 Ok(true) => self.made.push(path.clone()),
                 Ok(false) => {}
                 Err(why) => {
                     // The first error is the one to tell.
                     let _ = self.remove_made().await;
-                    return Err(BadInput::new(format!("--connect {}: {why}", self.servers)));
+                    return Err(bad!("--connect {}: {why}", self.servers));
                 }
             }
             self.own.push(path);
