@@ -4,8 +4,8 @@ use serde_json::json;
 use std::fs;
 use zk_reports::{
     Answer, Arrow, ArrowKind, Confidence, Diagram, Failure, HerdPoint, Lane, LaneKind, Missing,
-    PromiseResult, Reached, Report, SWEEP_SCHEMA, Seeds, SweepReport, Unit, Verdict, first_of_shard, merge,
-    prepare_new_dir, read_sweep, to_json, write_dir,
+    PromiseResult, Reached, Report, SCHEMAS, SWEEP_SCHEMA, Seeds, SweepReport, Unit, Verdict, first_of_shard,
+    merge, prepare_new_dir, prepare_report_dir, read_sweep, to_json, write_dir,
 };
 
 const RANGE: (u64, u64) = (7, 1207);
@@ -297,4 +297,18 @@ fn a_directory_with_something_in_it_is_not_written_over() {
     let error = prepare_new_dir(&out).expect_err("it is full").to_string();
     assert!(error.contains("not overwritten"), "{error}");
     prepare_new_dir(&out.join("x")).expect_err("a file is in the way");
+}
+
+#[test]
+fn any_report_of_this_version_is_replaced_and_none_of_a_newer_one() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let prepared = |schema: &str| {
+        fs::write(dir.path().join("report.json"), json!({ "schema": schema }).to_string()).expect("written");
+        prepare_report_dir(dir.path())
+    };
+    for (schema, _) in SCHEMAS {
+        prepared(schema).expect(schema);
+        let error = prepared(&format!("{schema}9")).expect_err(schema).to_string();
+        assert!(error.contains("a newer zoocheck wrote it, and is not overwritten"), "{error}");
+    }
 }
