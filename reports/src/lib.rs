@@ -23,7 +23,7 @@
 //! | [`to_json`], [`SCHEMAS`] | a report as JSON, and the JSON Schemas of all, derived from the types |
 //! | [`read_sweep`], [`merge()`] | reports that were saved, read again; those of shards, merged |
 //! | [`write_report`], [`write_dir`] | files that are there whole or not at all |
-//! | [`count`], [`seconds`], [`of`] | numbers and times in words |
+//! | [`count`], [`seconds`], [`of`], [`each_once`] | numbers and times in words, and what they name |
 //!
 //! `tests/testdata/keys.txt` has every key of every JSON form; a change that breaks old readers raises the number in
 //! [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
@@ -165,4 +165,4 @@ pub use sweep::{
 };
 pub use text::Paint;
 pub use verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, Verdict, needs};
-pub use words::{count, named_in, of, seconds, wrapped};
+pub use words::{count, each_once, named_in, of, seconds, wrapped};

@@ -39,17 +39,24 @@ pub(crate) fn thousandths(of: u64, all: u64) -> u64 {
 /// Servers and client processes that a text names, such as `s0`, `p1`, `p1.2` and `p1/1`, without the lives and threads of
 /// a process: each once, in order.
 pub fn named_in(text: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')')) {
-        // `p1's`, a life behind a point, and a thread behind a stroke.
-        let name = word.split(['\'', '.', '/']).next().unwrap_or_default();
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')'));
+    // `p1's`, a life behind a point, and a thread behind a stroke.
+    let names = words.map(|word| word.split(['\'', '.', '/']).next().unwrap_or_default());
+    each_once(names.filter(|name| {
         let number = name.strip_prefix(['s', 'p']).unwrap_or_default();
-        let is_name = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
-        if is_name && !names.contains(&name) {
-            names.push(name);
+        !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+    }))
+}
+
+/// Each of these once, in the order in which they come first.
+pub fn each_once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
         }
     }
-    names
+    once
 }
 
 /// What a terminal shows in one line.

@@ -11,7 +11,7 @@ pub(crate) mod steps;
 use std::collections::BTreeMap;
 use zk_api::Text;
 use zk_harness::event::{ActorId, Event, GroundTruth, Observation};
-use zk_reports::{Bar, BarKind, Diagram, Lane, LaneKind, Point, Unit, named_in};
+use zk_reports::{Bar, BarKind, Diagram, Lane, LaneKind, Point, Unit, each_once, named_in};
 
 /// A diagram that grows as a run is told.
 pub(crate) struct Drawing {
@@ -50,12 +50,8 @@ impl Drawing {
 
     /// The lanes of those that a sentence names; the first is whose it is.
     fn lanes_of(&self, who: &str, what: &str) -> Vec<usize> {
-        let mut lanes = Vec::new();
-        for name in named_in(who).into_iter().chain(named_in(what)) {
-            let at = self.diagram.lanes.iter().position(|lane| lane.name == name);
-            lanes.extend(at.filter(|at| !lanes.contains(at)));
-        }
-        lanes
+        let names = named_in(who).into_iter().chain(named_in(what));
+        each_once(names.filter_map(|name| self.diagram.lanes.iter().position(|lane| lane.name == name)))
     }
 
     /// A line of the run in words.

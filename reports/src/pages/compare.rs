@@ -7,7 +7,7 @@ use crate::markdown::markdown;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, row};
 use crate::report::Report;
 use crate::verdict::{Answer, Verdict};
-use crate::words::{count, of};
+use crate::words::{count, each_once, of};
 use std::collections::BTreeSet;
 
 /// How wide a table of promises may be.
@@ -151,12 +151,8 @@ fn key(tables: &[Block]) -> Vec<String> {
 
 /// A few recipes beside one another, promise by promise.
 fn promises(recipes: &[ComparedRecipe]) -> Block {
-    let mut names: Vec<&str> = Vec::new();
-    for promise in recipes.iter().flat_map(|recipe| &recipe.judged.promises) {
-        if !names.contains(&&*promise.name) {
-            names.push(&promise.name);
-        }
-    }
+    let all = recipes.iter().flat_map(|recipe| &recipe.judged.promises);
+    let names = each_once(all.map(|promise| promise.name.as_str()));
     let cell = |name: &str, recipe: &ComparedRecipe| {
         let promise = recipe.judged.promises.iter().find(|promise| promise.name == name);
         let is_whole = recipe.judged.model != Judgement::Undecided;

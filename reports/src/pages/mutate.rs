@@ -4,7 +4,7 @@ use crate::markdown::markdown;
 use crate::mutate::{MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, row};
 use crate::report::Report;
-use crate::words::{count, of};
+use crate::words::{count, each_once, of};
 
 impl Report for MutateReport {
     fn heading(&self) -> String {
@@ -126,12 +126,8 @@ fn survivors(report: &MutateReport) -> impl Iterator<Item = (&MutatedRecipe, &Mu
 
 /// Kinds of mutations × recipes.
 fn kinds(report: &MutateReport) -> Group {
-    let mut kinds: Vec<&str> = Vec::new();
-    for mutation in report.recipes.iter().flat_map(|recipe| &recipe.mutations) {
-        if !kinds.contains(&mutation.kind.as_str()) {
-            kinds.push(&mutation.kind);
-        }
-    }
+    let all = report.recipes.iter().flat_map(|recipe| &recipe.mutations);
+    let kinds = each_once(all.map(|mutation| mutation.kind.as_str()));
     let cell = |recipe: &MutatedRecipe, kind: &str| {
         let tally = MutateTally::of(recipe.mutations.iter().filter(|mutation| mutation.kind == kind));
         let open = if tally.undecided > 0 { format!(" {}?", tally.undecided) } else { String::new() };

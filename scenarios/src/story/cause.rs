@@ -16,6 +16,7 @@ use super::past::{Past, claims};
 use trail::Trail;
 use zk_harness::event::ActorId;
 use zk_harness::promises::NoSecondZnode;
+use zk_reports::each_once;
 
 /// Why the promise was broken whose break is told in the line `broken`. `clock` tells times.
 pub(crate) fn cause(lines: &[Line], broken: usize, clock: &dyn Fn(u64) -> String) -> Cause {
@@ -57,13 +58,8 @@ fn look(trail: &mut Trail<'_>, what: &str, broken_at: u64) {
             all.iter().for_each(|actor| processes::is_through(trail, actor.process, &paths[0]));
         }
         all => {
-            let mut seen: Vec<u16> = Vec::new();
-            for actor in all {
-                if !seen.contains(&actor.process) {
-                    processes::acts(trail, actor.process);
-                }
-                seen.push(actor.process);
-            }
+            let each = each_once(all.iter().map(|actor| actor.process));
+            each.into_iter().for_each(|process| processes::acts(trail, process));
         }
     }
     paths.iter().for_each(|path| znodes::has_become(trail, path, left));
@@ -86,19 +82,18 @@ fn other_holder(trail: &Trail<'_>, first: ActorId) -> Option<ActorId> {
 
 /// The actors that a text names, such as `p1`, `p1.2` and `p1/1`, each once.
 fn actors(text: &str) -> Vec<ActorId> {
-    let mut actors: Vec<ActorId> = Vec::new();
-    for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '\'')) {
-        let Some(name) = word.strip_prefix('p') else { continue };
+    let actor = |word: &str| {
+        let name = word.strip_prefix('p')?;
         let (name, thread) = name.split_once('/').unwrap_or((name, "0"));
         let (process, life) = name.split_once('.').unwrap_or((name, "0"));
-        if let (Ok(process), Ok(life), Ok(thread)) = (process.parse(), life.parse(), thread.parse()) {
-            let actor = ActorId { process, life, thread };
-            if !actors.contains(&actor) {
-                actors.push(actor);
-            }
-        }
-    }
-    actors
+        Some(ActorId {
+            process: process.parse().ok()?,
+            life: life.parse().ok()?,
+            thread: thread.parse().ok()?,
+        })
+    };
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '\''));
+    each_once(words.filter_map(actor))
 }
 
 /// The znodes that a text names, without what is said of them in braces.
