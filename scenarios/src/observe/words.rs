@@ -15,6 +15,9 @@ pub(super) struct Said {
     pub(super) what: What,
 }
 
+/// How a word of one's own is told, about something and with a number.
+type OfAWord = fn(Word<'_>, &str, i64) -> Observation;
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// Has this session.
@@ -127,20 +130,15 @@ impl Body {
                 vec![Observation::GivesUp { lock, why: text(&mut self.why).unwrap_or_default() }],
             );
         }
-        for (word, about) in
-            [("notes", self.notes.take()), ("begins", self.begins.take()), ("ends", self.ends.take())]
-        {
+        let own = [
+            ("notes", self.notes.take(), Observation::note as OfAWord),
+            ("begins", self.begins.take(), Observation::begins),
+            ("ends", self.ends.take(), Observation::ends),
+        ];
+        for (word, about, tell) in own {
             let Some(about) = about else { continue };
             let what = self.what.take().ok_or_else(|| format!(r#"{word}: expected "what" beside it"#))?;
-            let (what, number) = (Word::own(&what), self.number.take().unwrap_or(0));
-            tells(
-                word,
-                vec![match word {
-                    "notes" => Observation::note(what, &about, number),
-                    "begins" => Observation::begins(what, &about, number),
-                    _ => Observation::ends(what, &about, number),
-                }],
-            );
+            tells(word, vec![tell(Word::own(&what), &about, self.number.take().unwrap_or(0))]);
         }
         if let Some(true) = self.connects.take() {
             all.push(("connects", What::Connects));
