@@ -68,10 +68,7 @@ pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>)
         |name| strsim::jaro_winkler(typed, name).max(0.9 * f64::from(strsim::osa_distance(typed, name) < 2));
     let scored = names.into_iter().map(|name| (score(name), name));
     // The best score, and among equals the first.
-    let best = scored.fold(None, |best: Option<(f64, &str)>, (score, name)| match best {
-        Some((so_far, _)) if so_far >= score => best,
-        _ => Some((score, name)),
-    });
+    let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
     best.filter(|(score, _)| *score > 0.75).map(|(_, name)| name)
 }
 
