@@ -18,6 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::output::show;
 use crate::progress::Progress;
 use crate::run::{default_jobs, read_scenario, scenario_file};
+use crate::shell::{program, with};
 use crate::{Answer, BadInput, observe};
 pub(crate) use plan::DriveArguments;
 use plan::Plan;
@@ -99,21 +100,17 @@ impl DriveArguments {
 
     /// What tries a seed once more.
     fn command(&self, seed: u64) -> String {
-        let mut words = vec!["drive".to_owned(), "--program".into(), self.program.clone()];
-        words.extend(self.promises.iter().flat_map(|owed| ["--promises".into(), owed.clone()]));
-        words.extend(["--seeds".into(), format!("{seed}..{}", seed + 1)]);
         let options = [
-            ("--clients", self.clients.map(|n| n.to_string())),
-            ("--rounds", self.rounds.map(|n| n.to_string())),
-            ("--servers", self.servers.map(|n| n.to_string())),
-            ("--scenario", self.scenario.clone()),
+            with("--program", [&self.program]),
+            with("--promises", &self.promises),
+            with("--seeds", [format!("{seed}..{}", seed + 1)]),
+            with("--clients", self.clients),
+            with("--rounds", self.rounds),
+            with("--servers", self.servers),
+            with("--scenario", &self.scenario),
+            with("--set", &self.set),
         ];
-        for (option, value) in options {
-            words.extend(value.into_iter().flat_map(|value| [option.to_owned(), value]));
-        }
-        words.extend(self.set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
-        let words: Vec<String> = words.iter().map(|word| crate::shell::shell_word(word)).collect();
-        format!("{} {}", crate::shell::program(), words.join(" "))
+        format!("{} drive{}", program(), options.concat())
     }
 }
 

@@ -17,3 +17,8 @@ pub(crate) fn shell_word(word: &str) -> String {
     }
     format!("'{}'", word.replace('\'', "'\\''"))
 }
+
+/// An option behind a command, once with each of these values.
+pub(crate) fn with(option: &str, values: impl IntoIterator<Item = impl ToString>) -> String {
+    values.into_iter().map(|value| format!(" {option} {}", shell_word(&value.to_string()))).collect()
+}

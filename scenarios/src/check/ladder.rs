@@ -1,6 +1,6 @@
 //! What to ask of a model once it holds: a little more of what has broken most recipes.
 
-use crate::shell::shell_word;
+use crate::shell::{shell_word, with};
 use zk_harness::trial::{About, Bounds};
 use zk_model::{CheckConfig, Engine};
 
@@ -74,8 +74,7 @@ pub(super) fn next(what: &str, about: &About, config: &CheckConfig) -> Option<St
         }
     }
     words.extend(options(about, config).map(String::from));
-    words.extend(config.promise.iter().flat_map(|promise| ["--promise".to_owned(), shell_word(promise)]));
-    Some(words.join(" "))
+    Some(words.join(" ") + &with("--promise", &config.promise))
 }
 
 /// The options that are no bounds, of those that change what is explored.

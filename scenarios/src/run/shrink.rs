@@ -6,7 +6,7 @@ use super::scenario_file;
 use super::target::plural_of;
 use crate::BadInput;
 use crate::bad_input::printable;
-use crate::shell::shell_word;
+use crate::shell::{shell_word, with};
 use crate::trial_list::is_file;
 use std::path::Path;
 use std::sync::Arc;
@@ -444,8 +444,7 @@ fn comment(text: &str) -> String {
 pub(crate) fn replay_of(file: &str, promises: &[String]) -> String {
     // What begins with a dash would be an option.
     let file = if file.starts_with('-') { format!("./{file}") } else { file.into() };
-    let owed = promises.iter().map(|owed| format!(" --promises {}", shell_word(owed)));
-    format!("zoocheck replay {}{}", shell_word(&file), owed.collect::<String>())
+    format!("zoocheck replay {}{}", shell_word(&file), with("--promises", promises))
 }
 
 /// What there is in it, in short.

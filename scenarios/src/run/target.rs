@@ -2,7 +2,7 @@
 
 use super::program::{is_program, no_program, program, says_itself};
 use crate::BadInput;
-use crate::shell::shell_word;
+use crate::shell::{shell_word, with};
 use crate::trial_list::Trials;
 use crate::trial_list::is_file;
 use std::sync::Arc;
@@ -110,10 +110,7 @@ impl Target {
     /// What shows a seed again, and how it broke that promise.
     pub(crate) fn replay_command(&self, seed: u64, promise: Option<&str>) -> String {
         let words = self.words(&crate::shell::program(), "replay", seed);
-        match (&self.asked, promise) {
-            (Some(_), Some(promise)) => format!("{words} --promise {}", shell_word(promise)),
-            (None, _) | (_, None) => words,
-        }
+        words + &with("--promise", promise.filter(|_| self.asked.is_some()))
     }
 
     /// What does something with a seed.
@@ -121,15 +118,13 @@ impl Target {
         let Some(Asked { file, set, promises }) = &self.asked else {
             return format!("Catalogue::{command}(&scenario, {seed})");
         };
-        let mut words = vec![command.into(), self.what.clone()];
-        if self.scenario.run.is_none() {
-            words.extend(["--seed".into(), seed.to_string()]);
-        }
-        words.extend(file.iter().flat_map(|file| ["--scenario".into(), file.clone()]));
-        words.extend(set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
-        words.extend(promises.iter().flat_map(|owed| ["--promises".into(), owed.clone()]));
-        let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
-        format!("{program} {}", words.join(" "))
+        let options = [
+            with("--seed", self.scenario.run.is_none().then_some(seed)),
+            with("--scenario", file),
+            with("--set", set),
+            with("--promises", promises),
+        ];
+        format!("{program} {command} {}{}", shell_word(&self.what), options.concat())
     }
 
     /// The scenario's key facts, for people.
