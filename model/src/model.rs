@@ -71,12 +71,6 @@ impl RecipeModel {
         self.actors.replayer.noted.reads()
     }
 
-    /// How many steps of parts were worked out: of processes, of clients, of the ensemble, of the promises.
-    pub fn worked_out(&self) -> [usize; 4] {
-        let [clients, ensemble, promises] = self.known.len();
-        [self.actors.replayer.replayed(), clients, ensemble, promises]
-    }
-
     /// Why nothing that was found since can be relied on, if so.
     pub fn stop(&self) -> Option<&Stop> {
         self.actors.replayer.stop()

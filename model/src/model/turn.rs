@@ -48,11 +48,6 @@ impl Known {
     pub(super) fn new(memo: bool) -> Known {
         Known { orders: Memo::new(memo), moves: Memo::new(memo), seen: Memo::new(memo) }
     }
-
-    /// How many steps were worked out: of clients, of the ensemble, of the promises.
-    pub(super) fn len(&self) -> [usize; 3] {
-        [self.moves.len(), self.orders.len(), self.seen.len()]
-    }
 }
 
 /// See the module.
