@@ -8,7 +8,10 @@ use zk_harness::probe::Probe;
 use zk_harness::promise::AnyPromise;
 use zk_harness::promises::{self, DONE, Order, START};
 use zk_harness::trial::{Role, Trial};
-use zk_harness::words::{self, Word};
+use zk_harness::words::{
+    ABORTS, COMMITS, IS_THROUGH_WITH, IS_TO_DO, PROPOSES, VOTES_TO_ABORT, VOTES_TO_COMMIT, WAITS_NO_LONGER,
+    Word,
+};
 use zk_recipes::{Participant, RecipeError, Terms, Transaction, Verdict, Watching};
 
 /// The transactions' parent.
@@ -38,53 +41,14 @@ pub enum Sites {
 /// What sites tell, in their order, about one transaction after the other. One that has not voted may learn of a decision; a
 /// next life may vote otherwise than the one before, whose vote stands; and one that waits no longer goes on to the next.
 const WORDS: Order = &[
-    (words::PROPOSES, &[START, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS]),
-    (words::IS_TO_DO, &[START, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS]),
-    (
-        words::VOTES_TO_COMMIT,
-        &[START, words::PROPOSES, words::IS_TO_DO, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS],
-    ),
-    (
-        words::VOTES_TO_ABORT,
-        &[START, words::PROPOSES, words::IS_TO_DO, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS],
-    ),
-    (
-        words::WAITS_NO_LONGER,
-        &[
-            START,
-            words::PROPOSES,
-            words::IS_TO_DO,
-            words::VOTES_TO_COMMIT,
-            words::VOTES_TO_ABORT,
-            words::COMMITS,
-            words::ABORTS,
-        ],
-    ),
-    (
-        words::COMMITS,
-        &[
-            START,
-            words::PROPOSES,
-            words::IS_TO_DO,
-            words::VOTES_TO_COMMIT,
-            words::VOTES_TO_ABORT,
-            words::WAITS_NO_LONGER,
-        ],
-    ),
-    (
-        words::ABORTS,
-        &[
-            START,
-            words::PROPOSES,
-            words::IS_TO_DO,
-            words::VOTES_TO_COMMIT,
-            words::VOTES_TO_ABORT,
-            words::WAITS_NO_LONGER,
-            words::COMMITS,
-            words::ABORTS,
-        ],
-    ),
-    (DONE, &[words::COMMITS, words::ABORTS]),
+    (PROPOSES, &[START, WAITS_NO_LONGER, COMMITS, ABORTS]),
+    (IS_TO_DO, &[START, WAITS_NO_LONGER, COMMITS, ABORTS]),
+    (VOTES_TO_COMMIT, &[START, PROPOSES, IS_TO_DO, WAITS_NO_LONGER, COMMITS, ABORTS]),
+    (VOTES_TO_ABORT, &[START, PROPOSES, IS_TO_DO, WAITS_NO_LONGER, COMMITS, ABORTS]),
+    (WAITS_NO_LONGER, &[START, PROPOSES, IS_TO_DO, VOTES_TO_COMMIT, VOTES_TO_ABORT, COMMITS, ABORTS]),
+    (COMMITS, &[START, PROPOSES, IS_TO_DO, VOTES_TO_COMMIT, VOTES_TO_ABORT, WAITS_NO_LONGER]),
+    (ABORTS, &[START, PROPOSES, IS_TO_DO, VOTES_TO_COMMIT, VOTES_TO_ABORT, WAITS_NO_LONGER, COMMITS, ABORTS]),
+    (DONE, &[COMMITS, ABORTS]),
 ];
 
 /// A two-phase commit on trial: a turn takes part in one transaction. Every process is a site, process 0 the coordinator as
@@ -218,13 +182,13 @@ impl Fixture {
                     self.transaction(),
                     String::from_utf8_lossy(transaction.terms().text.bytes())
                 );
-                self.probe.observe(Observation::note(words::IS_TO_DO, &about, self.role.me.process.into()));
+                self.probe.observe(Observation::note(IS_TO_DO, &about, self.role.me.process.into()));
                 return Ok(Some(transaction));
             }
         } else if self.joins {
             self.in_time(site.wait_for(&self.sites())).await?;
         }
-        self.note(words::PROPOSES);
+        self.note(PROPOSES);
         Ok(site.propose(&self.id(), &self.terms(watching)).await?)
     }
 
@@ -236,7 +200,7 @@ impl Fixture {
         match race(awaited, self.zk.sleep(PATIENCE)).await {
             Either::Left(came) => Ok(Some(came?)),
             Either::Right(()) => {
-                self.note(words::WAITS_NO_LONGER);
+                self.note(WAITS_NO_LONGER);
                 Ok(None)
             }
         }
@@ -272,8 +236,8 @@ impl Fixture {
     /// Is about to vote.
     pub fn votes(&self, vote: Verdict) {
         let what = match vote {
-            Verdict::Commit => words::VOTES_TO_COMMIT,
-            Verdict::Abort => words::VOTES_TO_ABORT,
+            Verdict::Commit => VOTES_TO_COMMIT,
+            Verdict::Abort => VOTES_TO_ABORT,
         };
         let by = self.role.me.process.into();
         self.probe.observe(Observation::begins(what, self.transaction().as_str(), by));
@@ -282,8 +246,8 @@ impl Fixture {
     /// Does as was decided: from here on it will not do anything else.
     pub fn does(&self, decision: Verdict) {
         self.ends(match decision {
-            Verdict::Commit => words::COMMITS,
-            Verdict::Abort => words::ABORTS,
+            Verdict::Commit => COMMITS,
+            Verdict::Abort => ABORTS,
         });
     }
 
@@ -300,7 +264,7 @@ impl Fixture {
 
     /// It has acknowledged the transaction already.
     pub fn is_over(&self) {
-        self.ends(words::IS_THROUGH_WITH);
+        self.ends(IS_THROUGH_WITH);
     }
 
     fn ends(&self, what: Word<'_>) {
