@@ -139,7 +139,7 @@ impl Subject {
 
     /// What can go wrong, at the first so many occasions of each kind.
     pub(super) fn mutations(&self, occasions: u8) -> Vec<(Mutation, Option<Word>, String)> {
-        let all = Kind::ALL.into_iter().flat_map(|(kind, _)| (1..=occasions).map(move |nth| (kind, nth)));
+        let all = Kind::ALL.iter().flat_map(|kind| (1..=occasions).map(move |nth| (*kind, nth)));
         all.filter_map(|(kind, nth)| {
             let place = self.seen.places.get(&(kind, nth))?;
             let word = match kind {

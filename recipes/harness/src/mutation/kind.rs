@@ -1,9 +1,11 @@
 //! What a mutated process does wrong, and when.
 
 use std::fmt;
+use strum::VariantArray;
 
 /// A way to go wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Kind {
     /// A delete is not sent, and answered as if it were done. In a multi, the others are sent.
     DeleteNotSent,
@@ -48,32 +50,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, each with how it is called in reports.
-    pub const ALL: [(Kind, &str); 19] = [
-        (Kind::DeleteNotSent, "delete-not-sent"),
-        (Kind::WriteTwice, "write-twice"),
-        (Kind::NoWatch, "no-watch"),
-        (Kind::NotSequential, "not-sequential"),
-        (Kind::NotEphemeral, "not-ephemeral"),
-        (Kind::AnyVersion, "any-version"),
-        (Kind::SameGuid, "same-guid"),
-        (Kind::ErrorIsSuccess, "error-is-success"),
-        (Kind::NodeExistsIsOwn, "node-exists-is-own"),
-        (Kind::NoNodeIsDone, "no-node-is-done"),
-        (Kind::NoSecondLook, "no-second-look"),
-        (Kind::ReturnsEarly, "returns-early"),
-        (Kind::NeverReturns, "never-returns"),
-        (Kind::DeafToEnd, "deaf-to-end"),
-        (Kind::StepLate, "step-late"),
-        (Kind::Polls, "polls"),
-        (Kind::SaysTwice, "says-twice"),
-        (Kind::SaysNothing, "says-nothing"),
-        (Kind::SaysEarly, "says-early"),
-    ];
+    /// All of them.
+    pub const ALL: &[Kind] = Kind::VARIANTS;
 
     /// How it is called in reports.
     pub fn name(self) -> &'static str {
-        Kind::ALL.into_iter().find(|(kind, _)| *kind == self).expect("each is there").1
+        self.into()
     }
 }
 
