@@ -79,7 +79,7 @@
 // | module | what is in it |
 // |---|---|
 // | `tasks`, `timers` | the tasks of a process, and which of them are ready; which of its timers may fire first |
-// | `waits`, `watching` | what an actor waits for, and watches as a client knows them |
+// | `waits` | what an actor waits for |
 // | `config`, `verdict` | what to check, and how far; what comes of it |
 // | `own_promises` | what a model promises of every recipe |
 // | `orders` | the order of names in lists |
@@ -130,7 +130,6 @@ mod timers;
 mod tree;
 mod verdict;
 mod waits;
-mod watching;
 
 pub use check::{check, explore};
 pub use config::{CheckConfig, Engine, OtherTime};

@@ -19,18 +19,18 @@ use crate::process::{Emitted, Input, Req};
 use crate::reads::Reads;
 use crate::symmetry::{Eyes, guid};
 pub use crate::waits::{Polled, Waits};
-pub use crate::watching::{Kind, Watching};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zk_api::{
-    AddWatchMode, Call, Completer, Error, ErrorCode, KeeperState, Local, Pending, Request, Response,
-    SessionId, StatReads, Text, Watch, WatchedEvent, WatcherKind, ZooKeeper, Zxid,
+    Call, Completer, Error, ErrorCode, KeeperState, Local, Pending, Request, Response, SessionId, StatReads,
+    Text, Watch, WatchedEvent, WatcherKind, ZooKeeper, Zxid,
 };
 use zk_harness::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use zk_harness::polling::{AskedAt, Polling};
 use zk_harness::probe::{ASKS_PER_TURN, Probe, Task};
+pub use zk_proto::watching::Watching;
 
 /// What an actor says that is stopped by force, as it asks without end and never waits.
 pub const STOPPED: &str = "stopped: it asks without end";
@@ -419,7 +419,7 @@ impl Inner {
     }
 
     fn new_watch(&mut self, request: &Request, response: &Response) -> Option<Watch> {
-        let watching = watching_of(request, response)?;
+        let watching = Watching::set_by(request, response)?;
         let (completer, pending) = Pending::slot();
         self.watches.push((watching, completer));
         Some(pending)
@@ -543,19 +543,4 @@ impl Inner {
         // An answer that was given and not looked at yet is as good as a local.
         self.filled.iter().for_each(|(digest, _)| digest.hash(hasher));
     }
-}
-
-/// The watch that a request sets by its answer.
-pub fn watching_of(request: &Request, response: &Response) -> Option<Watching> {
-    let (path, kind) = match (request, response) {
-        (Request::Exists { path, watch: true }, Response::Exists(None)) => (path, Kind::Exist),
-        (Request::Exists { path, watch: true } | Request::GetData { path, watch: true }, _) => {
-            (path, Kind::Data)
-        }
-        (Request::GetChildren { path, watch: true, .. }, _) => (path, Kind::Child),
-        (Request::AddWatch { path, mode: AddWatchMode::Persistent }, _) => (path, Kind::Persistent),
-        (Request::AddWatch { path, mode: AddWatchMode::PersistentRecursive }, _) => (path, Kind::Recursive),
-        _ => return None,
-    };
-    Some(Watching { path: path.clone(), kind })
 }

@@ -1,10 +1,10 @@
 //! What an actor waits for, and which of it its tasks have polled.
 
 use crate::process::Req;
-use crate::watching::Watching;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_proto::server::{FRAME_BYTES_MAX, frame_bytes};
+use zk_proto::watching::Watching;
 
 /// What an actor waits for when it is quiet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -6,11 +6,11 @@ use crate::message::{Events, HashedMessage, Message};
 use crate::orders;
 use crate::process::{Answer, Node, Req};
 use crate::symmetry::{Eyes, session_of};
-use crate::watching::Watching;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zk_api::{Identity, KeeperState, Request, SessionId, Zxid};
 use zk_harness::event::{ActorId, End, Resource};
+use zk_proto::watching::Watching;
 
 /// A client process and its connection.
 #[derive(Clone, Debug)]

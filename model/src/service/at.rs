@@ -8,9 +8,7 @@ use super::stamp::{SET_UP, TIMES_MS, takes_number};
 use super::view::{Moment, View, Woken, in_orders, kind_of, listed};
 use crate::message::{HashedMessage, Message, Post};
 use crate::orders::{TREE, orders_of};
-use crate::replay_runtime::watching_of;
 use crate::symmetry::actor_of;
-use crate::watching::Watching;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use zk_api::{
@@ -23,6 +21,7 @@ use zk_proto::prepare::{Caller, acl, answer, close_session, prepare, read};
 use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::watch::one_shot;
+use zk_proto::watching::Watching;
 
 /// A session that nobody is told of.
 const ADMINISTRATOR: SessionId = SessionId::new(0xad);
@@ -132,7 +131,7 @@ impl<'a> At<'a> {
             return;
         }
         let refused = result == Err(ErrorCode::AuthFailed);
-        let sets = result.as_ref().ok().and_then(|response| watching_of(request, response));
+        let sets = result.as_ref().ok().and_then(|response| Watching::set_by(request, response));
         let removes = match request {
             Request::RemoveWatches { path, kind } if result.is_ok() => Some((path.clone(), *kind)),
             _ => None,

@@ -1,8 +1,8 @@
 //! What can happen to the ensemble.
 
-use crate::watching::Watching;
 use std::sync::Arc;
 use zk_api::{Identity, Request, SessionId, WatchedEvent};
+use zk_proto::watching::Watching;
 
 /// What can happen to the ensemble.
 #[derive(Clone, Debug, Hash)]

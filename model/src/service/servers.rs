@@ -6,7 +6,6 @@ use super::view::{Moment, View, Woken, in_orders};
 use crate::digest::{Digest, Digester, digest_all, digest_of};
 use crate::orders::{Order as Names, TREE, are_too_many, orders_of};
 use crate::symmetry::{Eyes, process_of, session_of};
-use crate::watching::Watching;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use zk_proto::message::Xid;
 use zk_proto::prepare::{Caller, prepare};
 use zk_proto::tree::{DataTree, Node};
 use zk_proto::txn::Txn;
+use zk_proto::watching::Watching;
 
 /// See the module.
 #[derive(Clone, Debug)]

@@ -2,7 +2,6 @@
 
 use crate::digest::{Digest, Digester, digest_all, digest_of};
 use crate::orders::orders_of;
-use crate::replay_runtime::{Kind, Watching};
 use crate::symmetry::Eyes;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
@@ -12,6 +11,7 @@ use zk_harness::event::ActorId;
 use zk_proto::message::WatchList;
 use zk_proto::tree::{Change, DataTree};
 use zk_proto::watch::{OneShot, WatchTable};
+use zk_proto::watching::{Kind, Watching, list_by_kind};
 
 /// The tree after a transaction, and what that one did.
 #[derive(Clone, Debug)]
@@ -290,17 +290,10 @@ pub fn kind_of(kind: OneShot) -> WatcherKind {
 }
 
 pub fn listed(watches: &[Watching]) -> WatchList {
-    let of = |kind| {
+    list_by_kind(|kind| {
         let paths: BTreeSet<&Text> = watches.iter().filter(|w| w.kind == kind).map(|w| &w.path).collect();
         paths.into_iter().cloned().collect()
-    };
-    WatchList {
-        data: of(Kind::Data),
-        exist: of(Kind::Exist),
-        child: of(Kind::Child),
-        persistent: of(Kind::Persistent),
-        recursive: of(Kind::Recursive),
-    }
+    })
 }
 
 /// The same with the one-shot watches of each kind in their orders, as a client keeps them by their hash; beginning with

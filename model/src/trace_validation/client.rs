@@ -1,11 +1,11 @@
 //! A client of a record: what it has sent and not got yet.
 
 use crate::message::Message;
-use crate::replay_runtime::{Kind, Watching};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use zk_api::{EventType, Identity, Request, SessionId, WatchedEvent, Zxid};
-use zk_proto::message::{WatchList, Xid};
+use zk_proto::message::Xid;
+use zk_proto::watching::Watching;
 
 /// How a client stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,19 +109,4 @@ impl Client {
     pub fn answers(&self) -> usize {
         self.inbox.iter().filter(|incoming| incoming.xid.is_some()).count()
     }
-}
-
-/// The watches of a list, one by one.
-pub fn watchings(list: &WatchList) -> Vec<Watching> {
-    let kinds = [
-        (&list.data, Kind::Data),
-        (&list.exist, Kind::Exist),
-        (&list.child, Kind::Child),
-        (&list.persistent, Kind::Persistent),
-        (&list.recursive, Kind::Recursive),
-    ];
-    let of = |(paths, kind): (&Vec<_>, Kind)| {
-        paths.iter().map(move |path| Watching { path: zk_api::Text::clone(path), kind }).collect::<Vec<_>>()
-    };
-    kinds.into_iter().flat_map(of).collect()
 }

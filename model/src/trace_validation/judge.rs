@@ -1,6 +1,6 @@
 //! The steps of a record, taken by `Service`.
 
-use super::client::{Client, Incoming, Sent, State, watchings};
+use super::client::{Client, Incoming, Sent, State};
 use super::prophecy::{Commit, Prophecy};
 use super::same::{Names, compared};
 use super::verdict::{Accepted, Rejection, Restriction, Why};
@@ -14,6 +14,7 @@ use zk_harness::event::ActorId;
 use zk_proto::message::{ToClient, WatchList, Xid};
 use zk_proto::prepare::acl;
 use zk_proto::visible::{Cause, VisibleStep};
+use zk_proto::watching::watches_in;
 
 /// A session is named by a byte, and zero names none.
 const SESSIONS_MAX: usize = 254;
@@ -516,7 +517,7 @@ impl<'a> Judge<'a> {
             let what = format!("session {session} is connected, and is not without a connection");
             return Err(self.rejected(Why::Record, what));
         }
-        let watches = watchings(watches);
+        let watches = watches_in(watches);
         self.clients[me].registers_at = self.later.watched_at.get(&self.at).copied();
         self.clients[me].missed = self.later.missed.get(&self.at).cloned().unwrap_or_default();
         self.clients[me].state = State::Connected;

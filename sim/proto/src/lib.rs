@@ -9,6 +9,7 @@
 //! | [`disk`], [`codec`], [`log`], [`snapshot`], [`recovery`] | from transactions to bytes and back |
 //! | [`server`] | a server: all of the above behind one `step` |
 //! | [`client`] | a client's session |
+//! | [`watching`] | watches as a client knows them |
 //! | [`visible`] | what clients saw of a run, recorded |
 //! | [`mutant`] | bugs that can be planted |
 //! | [`zab`] | atomic broadcast among servers, on which [`server`] stands |
@@ -30,4 +31,5 @@ pub mod tree;
 pub mod txn;
 pub mod visible;
 pub mod watch;
+pub mod watching;
 pub mod zab;

@@ -1,7 +1,19 @@
-//! Watches as the client knows them.
+//! Watches as a client knows them: which request sets one, which event is for it, and which request removes it.
+//!
+//! ```
+//! use zk_api::{EventType, Request, Response, WatchedEvent};
+//! use zk_proto::watching::{Kind, Watching};
+//!
+//! let look = Request::Exists { path: "/a".into(), watch: true };
+//! let watching = Watching::set_by(&look, &Response::Exists(None)).expect("it asks for one");
+//! assert_eq!(watching, Watching { path: "/a".into(), kind: Kind::Exist });
+//! assert!(watching.sees(&WatchedEvent::node(EventType::NodeCreated, "/a".into())));
+//! assert!(!watching.sees(&WatchedEvent::node(EventType::NodeCreated, "/a/b".into())));
+//! ```
 
-use zk_api::{EventType, Text, WatchedEvent, WatcherKind};
-use zk_proto::watch::OneShot;
+use crate::message::WatchList;
+use crate::watch::OneShot;
+use zk_api::{AddWatchMode, EventType, Request, Response, Text, WatchedEvent, WatcherKind};
 
 /// A watch of the client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +62,23 @@ impl Kind {
 }
 
 impl Watching {
+    /// The watch that a request sets by its answer.
+    pub fn set_by(request: &Request, response: &Response) -> Option<Watching> {
+        let (path, kind) = match (request, response) {
+            (Request::Exists { path, watch: true }, Response::Exists(None)) => (path, Kind::Exist),
+            (Request::Exists { path, watch: true } | Request::GetData { path, watch: true }, _) => {
+                (path, Kind::Data)
+            }
+            (Request::GetChildren { path, watch: true, .. }, _) => (path, Kind::Child),
+            (Request::AddWatch { path, mode: AddWatchMode::Persistent }, _) => (path, Kind::Persistent),
+            (Request::AddWatch { path, mode: AddWatchMode::PersistentRecursive }, _) => {
+                (path, Kind::Recursive)
+            }
+            _ => return None,
+        };
+        Some(Watching { path: path.clone(), kind })
+    }
+
     /// Whether it is among what a request removes.
     pub fn is_removed_by(&self, path: &Text, kind: WatcherKind) -> bool {
         self.path == *path && self.kind.is_removed_by(kind)
@@ -73,4 +102,30 @@ impl Watching {
             }
         }
     }
+}
+
+/// A list with these paths of each kind.
+pub fn list_by_kind(paths: impl Fn(Kind) -> Vec<Text>) -> WatchList {
+    WatchList {
+        data: paths(Kind::Data),
+        exist: paths(Kind::Exist),
+        child: paths(Kind::Child),
+        persistent: paths(Kind::Persistent),
+        recursive: paths(Kind::Recursive),
+    }
+}
+
+/// The watches of a list, one by one.
+pub fn watches_in(list: &WatchList) -> Vec<Watching> {
+    let kinds = [
+        (&list.data, Kind::Data),
+        (&list.exist, Kind::Exist),
+        (&list.child, Kind::Child),
+        (&list.persistent, Kind::Persistent),
+        (&list.recursive, Kind::Recursive),
+    ];
+    let of = |(paths, kind): (&Vec<Text>, Kind)| {
+        paths.iter().map(|path| Watching { path: path.clone(), kind }).collect::<Vec<_>>()
+    };
+    kinds.into_iter().flat_map(of).collect()
 }
