@@ -198,6 +198,12 @@ pub struct Rest {
 }
 
 impl Rest {
+    /// The znodes of live sessions, and whose they are.
+    pub(crate) fn owned(&self) -> impl Iterator<Item = (&Text, ActorId)> {
+        let actor = |owner: SessionId| self.sessions.iter().find(move |(session, _)| *session == owner);
+        self.nodes.iter().filter_map(move |(path, owner)| Some((path, actor(*owner)?.1)))
+    }
+
     /// Whether one that has told that it waits does so still: its code has not ended. Of a thread beside the main one, nobody
     /// but itself can tell, and its session lives.
     pub fn goes_on(&self, actor: ActorId) -> bool {

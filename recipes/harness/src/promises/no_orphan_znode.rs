@@ -83,14 +83,8 @@ impl Promise for NoOrphanZnode {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let contenders =
-            rest.nodes.iter().filter(|(path, owner)| *owner != SessionId::NONE && below(self.lock, path));
-        let owned = contenders.filter_map(|(path, owner)| {
-            let (_, actor) = rest.sessions.iter().find(|(session, _)| session == owner)?;
-            Some((path, *actor))
-        });
         let mut standing = BTreeMap::new();
-        for (path, actor) in owned {
+        for (path, actor) in rest.owned().filter(|(path, _)| below(self.lock, path)) {
             // Each of its threads may try by itself.
             let attempts = self.attempting.iter().filter(|other| other.main() == actor).count();
             let stand = standing.entry(actor).or_insert(0);

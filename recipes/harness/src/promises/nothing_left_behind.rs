@@ -47,13 +47,9 @@ impl Promise for NothingLeftBehind {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        for (path, owner) in rest.nodes.iter().filter(|(path, _)| below(self.parent, path)) {
-            let of = rest.sessions.iter().find(|(session, _)| session == owner);
-            if let Some((_, actor)) = of
-                && !rest.unfinished.contains(actor)
-                && !self.running.any_of(*actor)
-            {
-                found.push(broken_for(format!("{path} is left of {actor}, which has ended"), &[*actor]));
+        for (path, actor) in rest.owned().filter(|(path, _)| below(self.parent, path)) {
+            if !rest.unfinished.contains(&actor) && !self.running.any_of(actor) {
+                found.push(broken_for(format!("{path} is left of {actor}, which has ended"), &[actor]));
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::context::below;
 use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
-use zk_api::{EventType, SessionId, Text};
+use zk_api::{EventType, Text};
 
 /// What to write to a contender's znode to ask for it back.
 pub(super) const UNLOCK: &[u8] = b"unlock";
@@ -56,14 +56,8 @@ impl Promise for RevocationHeeded {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let owned = rest
-            .nodes
-            .iter()
-            .filter(|(path, owner)| *owner != SessionId::NONE && self.asked.contains_key(path));
-        for (path, owner) in owned {
-            if let Some((_, actor)) = rest.sessions.iter().find(|(session, _)| session == owner) {
-                found.push(broken(format!("{actor} was asked to give back {path}, and did not"), None));
-            }
+        for (path, actor) in rest.owned().filter(|(path, _)| self.asked.contains_key(*path)) {
+            found.push(broken(format!("{actor} was asked to give back {path}, and did not"), None));
         }
     }
 }
