@@ -1,9 +1,10 @@
 //! `barrier-holds`, `barrier-releases`, `no-opening-missed` and `raised-as-told`.
 //!
 //! A waiter says of the barrier's znode that it *comes to* it, *sees* it up, *passes* it. An actor that raises and
-//! lowers the barrier says that it *raises* it, *has raised* it, *lowers* it, *has lowered* it.
+//! lowers the barrier says that it *raises* it, *has raised* it, *lowers* it, *has lowered* it. The barrier is not there at
+//! the beginning.
 
-use super::findings::broken;
+use super::findings::{broken, promise_of_barrier};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
@@ -83,17 +84,11 @@ impl Waiters {
     }
 }
 
-/// No waiter passes a barrier that nobody has lowered since the waiter came. This holds as well after the end of the
-/// waiter's session, and after that of the raiser's, with which an ephemeral barrier would go.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct BarrierHolds(Waiters);
-
-impl BarrierHolds {
-    /// The promise for the barrier at this znode, which does not exist at the beginning.
-    pub fn of(node: &'static str) -> Self {
-        BarrierHolds(Waiters::of(node))
-    }
-}
+promise_of_barrier!(
+    /// No waiter passes a barrier that nobody has lowered since the waiter came. This holds as well after the end of the
+    /// waiter's session, and after that of the raiser's, with which an ephemeral barrier would go.
+    BarrierHolds(Waiters)
+);
 
 impl Promise for BarrierHolds {
     fn terms(&self) -> Terms {
@@ -119,16 +114,10 @@ impl Promise for BarrierHolds {
     }
 }
 
-/// Nobody waits for ever at a barrier that is down.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct BarrierReleases(Waiters);
-
-impl BarrierReleases {
-    /// The promise for the barrier at this znode, which does not exist at the beginning.
-    pub fn of(node: &'static str) -> Self {
-        BarrierReleases(Waiters::of(node))
-    }
-}
+promise_of_barrier!(
+    /// Nobody waits for ever at a barrier that is down.
+    BarrierReleases(Waiters)
+);
 
 impl Promise for BarrierReleases {
     fn terms(&self) -> Terms {
@@ -153,16 +142,10 @@ impl Promise for BarrierReleases {
     }
 }
 
-/// Whoever has seen the barrier up passes once that barrier is lowered, even if another is raised at once.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct NoOpeningMissed(Waiters);
-
-impl NoOpeningMissed {
-    /// The promise for the barrier at this znode, which does not exist at the beginning.
-    pub fn of(node: &'static str) -> Self {
-        NoOpeningMissed(Waiters::of(node))
-    }
-}
+promise_of_barrier!(
+    /// Whoever has seen the barrier up passes once that barrier is lowered, even if another is raised at once.
+    NoOpeningMissed(Waiters)
+);
 
 impl Promise for NoOpeningMissed {
     fn terms(&self) -> Terms {

@@ -13,7 +13,7 @@
 //! A member that makes its znode again in a new session, and has not passed, gathers as before. If a round has begun
 //! since, nobody can tell which round the member is in, and nothing is judged any more.
 
-use super::findings::broken;
+use super::findings::{broken, promise_of_barrier};
 use crate::context::{SessionTracker, below, within};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Assumption, Finding, Promise, Rest, Terms};
@@ -306,25 +306,10 @@ impl Rounds {
     }
 }
 
-macro_rules! promise_of_rounds {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-        pub struct $name(Rounds);
-
-        impl $name {
-            /// For the barrier that is this znode.
-            pub fn of(parent: &'static str) -> Self {
-                $name(Rounds::of(parent))
-            }
-        }
-    };
-}
-
-promise_of_rounds!(
+promise_of_barrier!(
     /// Nobody passes before all members that a round needs are registered for the same round. A member that has died
     /// since still counts.
-    EntersTogether
+    EntersTogether(Rounds)
 );
 
 impl Promise for EntersTogether {
@@ -349,9 +334,9 @@ impl Promise for EntersTogether {
     }
 }
 
-promise_of_rounds!(
+promise_of_barrier!(
     /// Nobody has left before all live members of its round have asked to leave.
-    LeavesTogether
+    LeavesTogether(Rounds)
 );
 
 impl Promise for LeavesTogether {
@@ -384,9 +369,9 @@ impl Promise for LeavesTogether {
     }
 }
 
-promise_of_rounds!(
+promise_of_barrier!(
     /// Nobody begins a round while a member of the previous one is inside.
-    RoundsDoNotMix
+    RoundsDoNotMix(Rounds)
 );
 
 impl Promise for RoundsDoNotMix {
@@ -415,9 +400,9 @@ impl Promise for RoundsDoNotMix {
     }
 }
 
-promise_of_rounds!(
+promise_of_barrier!(
     /// A member that still waits at rest waits for members that are not there.
-    BarrierOpens
+    BarrierOpens(Rounds)
 );
 
 impl Promise for BarrierOpens {

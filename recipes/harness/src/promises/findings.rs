@@ -19,3 +19,20 @@ pub(super) fn broken_at<'a>(what: String, znodes: impl IntoIterator<Item = &'a s
 pub(super) fn broken_for(what: String, actors: &[ActorId]) -> Finding {
     Finding::Broken(Violation { what, violated_assumption: None, about: Subject::Actors(actors.into()) })
 }
+
+/// A promise that goes by what is known of one barrier, and nothing else.
+macro_rules! promise_of_barrier {
+    ($(#[$doc:meta])* $name:ident($known:ident)) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub struct $name($known);
+
+        impl $name {
+            /// For the barrier that is this znode.
+            pub fn of(node: &'static str) -> Self {
+                $name($known::of(node))
+            }
+        }
+    };
+}
+pub(super) use promise_of_barrier;
