@@ -6,8 +6,7 @@ use zk_harness::event::Observation;
 use zk_harness::probe::Probe;
 use zk_harness::promise::AnyPromise;
 use zk_harness::promises::{
-    DONE, Measured, NoFailure, NoWaiterStuck, NothingLeftBehind, NothingLost, OneWokenPerDeletion, Order,
-    QueueProgress, START, TakenOnce, TakesInOrder, Undisturbed,
+    DONE, Measured, NothingLeftBehind, OneWokenPerDeletion, Order, START, Undisturbed, of_queue,
 };
 use zk_harness::trial::{Role, Trial};
 use zk_harness::words;
@@ -71,16 +70,10 @@ pub fn queue_of(
 /// What a queue promises: with what is to become of an item whose taker dies, and whether a change wakes one consumer at most.
 pub fn promises(delivery: Delivery, wakes_one: bool) -> Vec<Box<dyn AnyPromise>> {
     let woken = OneWokenPerDeletion::of(QUEUE);
-    vec![
-        Box::new(Undisturbed::of(NothingLost::of(ITEMS, delivery)).sparing(ITEMS)),
-        Box::new(Undisturbed::of(TakenOnce::of(ITEMS, delivery))),
-        Box::new(Undisturbed::of(TakesInOrder::of(ITEMS))),
-        Box::new(Undisturbed::of(QueueProgress::of(ITEMS))),
-        if wakes_one { Box::new(woken) } else { Box::new(Measured(woken)) },
-        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
-        Box::new(Undisturbed::of(NoFailure).sparing(ITEMS)),
-        Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE)).sparing(ITEMS)),
-    ]
+    let mut all = of_queue(ITEMS, delivery);
+    all.insert(4, if wakes_one { Box::new(woken) } else { Box::new(Measured(woken)) });
+    all.push(Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE)).sparing(ITEMS)));
+    all
 }
 
 /// One life of a producer or consumer.

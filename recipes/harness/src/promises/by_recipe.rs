@@ -1,12 +1,13 @@
-//! All that a kind of recipe promises: a lock, or a protocol of atomic commitment.
+//! All that a kind of recipe promises: a lock, a queue, or a protocol of atomic commitment.
 
 use super::{
     AbortValidity, AbortsEarly, Agreement, CommitValidity, ContentReaches, ExclusionAmongLiveSessions,
     ExclusionAtResource, Fifo, Irrevocability, NoFailure, NoForeignDelete, NoOrphanTransaction,
-    NoOrphanZnode, NoWaiterStuck, OneWokenPerDeletion, SharersMeet, SharersWakeTogether, TokensIncrease,
-    Undisturbed, VotersLearn,
+    NoOrphanZnode, NoWaiterStuck, NothingLost, OneWokenPerDeletion, QueueProgress, SharersMeet,
+    SharersWakeTogether, TakenOnce, TakesInOrder, TokensIncrease, Undisturbed, VotersLearn,
 };
 use crate::promise::AnyPromise;
+use zk_recipes::queue::Delivery;
 
 /// The ten promises of a fair lock with tokens, in the order of the reports.
 pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
@@ -49,6 +50,18 @@ pub fn of_lock(lock: &'static str, of_line: Vec<Box<dyn AnyPromise>>) -> Vec<Box
 pub fn without_tokens(mut all: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
     all.retain(|promise| !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name()));
     all
+}
+
+/// The six promises of every queue whose items are below this znode.
+pub fn of_queue(items: &'static str, delivery: Delivery) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(Undisturbed::of(NothingLost::of(items, delivery)).sparing(items)),
+        Box::new(Undisturbed::of(TakenOnce::of(items, delivery))),
+        Box::new(Undisturbed::of(TakesInOrder::of(items))),
+        Box::new(Undisturbed::of(QueueProgress::of(items))),
+        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
+        Box::new(Undisturbed::of(NoFailure).sparing(items)),
+    ]
 }
 
 /// The ten promises of atomic commitment: agreement, the two validities, that nothing is revoked, that every live site

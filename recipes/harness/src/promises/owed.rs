@@ -2,8 +2,8 @@
 
 use super::{
     BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether, LeavesTogether, NoFailure,
-    NoOpeningMissed, NoWaiterStuck, NothingLost, QueueProgress, RaisedAsTold, RoundsDoNotMix, STANDARD,
-    SharersMeet, TakenOnce, TakesInOrder, Undisturbed, of_fair_lock, without_tokens,
+    NoOpeningMissed, NoWaiterStuck, RaisedAsTold, RoundsDoNotMix, STANDARD, SharersMeet, Undisturbed,
+    of_fair_lock, without_tokens,
 };
 use crate::promise::AnyPromise;
 use std::collections::BTreeSet;
@@ -182,23 +182,12 @@ fn of_double_barrier(barrier: &'static str) -> Vec<Box<dyn AnyPromise>> {
 
 /// A queue whose items are below, each worked off once or, where a consumer dies, again.
 fn of_queue(items: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    of_queue_with(items, Delivery::AtLeastOnce)
+    super::of_queue(items, Delivery::AtLeastOnce)
 }
 
 /// The same, where an item is gone before it is worked off.
 fn of_queue_at_most_once(items: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    of_queue_with(items, Delivery::AtMostOnce)
-}
-
-fn of_queue_with(items: &'static str, delivery: Delivery) -> Vec<Box<dyn AnyPromise>> {
-    vec![
-        Box::new(Undisturbed::of(NothingLost::of(items, delivery)).sparing(items)),
-        Box::new(Undisturbed::of(TakenOnce::of(items, delivery))),
-        Box::new(Undisturbed::of(TakesInOrder::of(items))),
-        Box::new(Undisturbed::of(QueueProgress::of(items))),
-        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
-        Box::new(Undisturbed::of(NoFailure).sparing(items)),
-    ]
+    super::of_queue(items, Delivery::AtMostOnce)
 }
 
 /// A counter whose znode is made by who first adds to it.
