@@ -165,6 +165,10 @@ async fn who_waits_when_nothing_moves_any_more_is_stuck() {
             None => break promise(&verdict, "no-waiter-stuck"),
             Some(why) => assert!(why.contains("something moved"), "{why}"),
         }
+        // To look, or to try in vain, is to wait: with each look it was all to wait for longer.
+        let lock = ZPath::parse("/lock").expect("a path");
+        renewed.exists(&lock).await.expect("an answer");
+        renewed.create(&lock, Data::NULL, CreateMode::Persistent).await.expect_err("it is there");
         tokio::time::sleep(Duration::from_millis(100)).await;
     };
     assert_eq!(stuck, (json!("broken"), json!("p7 waits for ever")));

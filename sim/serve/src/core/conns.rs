@@ -74,6 +74,9 @@ impl Conns {
 
     /// A transaction is applied for the first time, on a server: sessions begin and end by that.
     pub(super) fn applied(&mut self, stage: &mut Stage, ensemble: &mut Ensemble, id: u8, txn: &Txn) {
+        if !matches!(txn.body, TxnBody::Error(_) | TxnBody::MultiError(_)) {
+            stage.moved = stage.now;
+        }
         match txn.body {
             TxnBody::CreateSession { timeout_ms, .. } => {
                 self.sessions.insert(txn.session, Session { timeout_ms, last: 0 });
@@ -83,7 +86,6 @@ impl Conns {
                 self.sessions.remove(&txn.session);
                 self.armed.remove(&txn.session);
                 stage.observer.iter().for_each(|observer| observer.closed(txn.session, expired));
-                stage.moved = stage.now;
                 if expired {
                     ensemble.host(id).own.stats.counts.expired += 1;
                     stage.record.add_server(stage.now, None, What::Expired { session: txn.session });
@@ -252,7 +254,6 @@ impl Conns {
         }
         let asked = match &mut message {
             ToServer::Request { xid, request } => {
-                stage.moved = stage.now;
                 let (theirs, number) = (*xid, self.number(session));
                 *xid = number;
                 stage.invariants.sent(id, session, number, request);

@@ -23,7 +23,7 @@ pub(super) struct Stage {
     pub(super) invariants: Invariants,
     pub(super) record: Record,
     pub(super) observer: Option<Arc<dyn Observer>>,
-    /// When a client last connected or asked for something, or a session ended.
+    /// When a client last connected, or a znode or a session last changed.
     pub(super) moved: Nanos,
     /// Requests taken, also those before the statistics were reset.
     pub(super) requests: u64,
