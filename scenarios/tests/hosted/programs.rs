@@ -134,7 +134,7 @@ fn who_ends_its_own_process_for_what_it_has_lost_has_not_failed() {
     for faults in ["--expiries 0 --drops 1", "--expiries 1 --drops 0"] {
         assert_eq!(check("exits_when_it_loses", faults)["verdict"], "holds", "{faults}");
     }
-    assert!(broken(&run("exits_late"), "exclusion-at-resource"));
+    assert!(broken(&run("exits_late"), "exclusion-at-unfenced-resource"));
     assert!(broken(&run("exits_at_once"), "no-failure"));
     assert_eq!(check("exits_at_once", "")["promise"], "no-failure");
 }
