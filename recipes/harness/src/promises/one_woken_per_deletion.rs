@@ -24,40 +24,39 @@ pub struct OneWokenPerDeletion {
     nodes: BTreeSet<Text>,
     /// Who has lost a znode and lives on, with what it may watch since before that.
     lost: BTreeSet<(ActorId, Text)>,
-    /// The ephemeral znodes there, if nothing counts but deletions, not of the last one, and changes of the list.
-    there: Option<BTreeSet<Text>>,
+    /// Whether nothing counts but deletions, not of the last one, and changes of the list.
+    but_the_last: bool,
 }
 
 impl OneWokenPerDeletion {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
         let (exempt, nodes, lost) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        OneWokenPerDeletion { lock, tracker: SessionTracker::of(lock), exempt, nodes, lost, there: None }
+        let tracker = SessionTracker::of(lock);
+        OneWokenPerDeletion { lock, tracker, exempt, nodes, lost, but_the_last: false }
     }
 
     /// Counts only deletions and changes of the list, and lets the last znode there wake everybody, as when a double
     /// barrier is left.
     #[must_use]
     pub fn but_the_last(self) -> Self {
-        OneWokenPerDeletion { there: Some(BTreeSet::new()), ..self }
+        OneWokenPerDeletion { but_the_last: true, ..self }
     }
 
     /// Whether it may wake everybody.
     fn is_free(&self, kind: EventType) -> bool {
-        self.there.as_ref().is_some_and(|there| {
-            let counts = matches!(kind, EventType::NodeDeleted | EventType::NodeChildrenChanged);
-            !counts || there.is_empty()
-        })
+        let counts = matches!(kind, EventType::NodeDeleted | EventType::NodeChildrenChanged);
+        self.but_the_last && (!counts || self.nodes.is_empty())
     }
 }
 
 impl Promise for OneWokenPerDeletion {
     fn terms(&self) -> Terms {
-        let about = match self.there {
-            None => {
+        let about = match self.but_the_last {
+            false => {
                 "The deletion of a contender's znode, like every other change there, wakes one client at most."
             }
-            Some(_) => {
+            true => {
                 "The deletion of a member's znode wakes one client at most, unless it is the last one there."
             }
         };
@@ -82,13 +81,10 @@ impl Promise for OneWokenPerDeletion {
             self.exempt.retain(|(changed, _)| **changed != *parent(path));
         }
         match event {
-            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if *owner != SessionId::NONE => {
-                if within(self.lock, path) {
-                    self.nodes.insert(path.clone());
-                }
-                if let Some(there) = &mut self.there {
-                    there.insert(path.clone());
-                }
+            Event::Is(GroundTruth::NodeCreated { path, owner, .. })
+                if *owner != SessionId::NONE && within(self.lock, path) =>
+            {
+                self.nodes.insert(path.clone());
             }
             Event::Is(GroundTruth::NodeDeleted { path, owner, .. }) => {
                 self.nodes.remove(path);
@@ -97,9 +93,6 @@ impl Promise for OneWokenPerDeletion {
                 {
                     let watched = self.nodes.iter().cloned().chain([self.lock.into()]);
                     self.lost.extend(watched.map(|path| (owner.main(), path)));
-                }
-                if let Some(there) = &mut self.there {
-                    there.remove(path);
                 }
             }
             Event::Is(GroundTruth::Fired { path, kind, woken }) if within(self.lock, path) => {
@@ -233,5 +226,7 @@ mod tests {
             broken_by(&findings(OneWokenPerDeletion::of(LOCK).but_the_last(), events)).len()
         };
         assert_eq!((judge(vec![]), judge(vec![deleted(B, 1, 1)])), (1, 0));
+        // What its members hold elsewhere is of another recipe.
+        assert_eq!(judge(vec![deleted(B, 1, 1), created("/other/c", 2)]), 0);
     }
 }
