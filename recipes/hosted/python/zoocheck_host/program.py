@@ -135,8 +135,6 @@ class Life:
             scheduler.exits()
         exits.run(self.raises)
         self.ends(end)
-        if end == EXITED:
-            self.is_gone()
 
     def fails(self, error):
         self.raises(error)
@@ -145,25 +143,17 @@ class Life:
     def ends(self, end):
         # It may be about to close a connection that it takes for lost.
         if end == EXITED and self.client is not None and not self.client.connected:
-            self.closes_all()
+            for number in list(self.connections):
+                self.close(number)
         if not self.has_ended:
             self.outputs.append(struct.pack(">BB", 7, end))
         self.has_ended = True
 
     def exits(self, status):
-        """In the place of `os._exit`: whatever thread it is that calls it, none goes on."""
+        """In the place of `os._exit`: whatever thread calls it, none goes on, and the servers hear no more of its client."""
         self.prints("os._exit(%s) (%s)" % (status, host.place(sys._getframe(2))))
         self.ends(DONE if status == 0 else EXITED)
-        self.is_gone()
-
-    def is_gone(self):
-        """Its process is: none of its threads runs again, and the servers hear no more of its client."""
-        self.closes_all()
         self.turns.stop()
-
-    def closes_all(self):
-        for number in list(self.connections):
-            self.close(number)
 
     # What happens to it.
 
