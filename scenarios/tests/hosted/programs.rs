@@ -136,7 +136,7 @@ fn who_ends_its_own_process_for_what_it_has_lost_has_not_failed() {
     }
     assert!(broken(&run("exits_late"), "exclusion-at-unfenced-resource"));
     assert!(broken(&run("exits_at_once"), "no-failure"));
-    assert_eq!(check("exits_at_once", "")["promise"], "no-failure");
+    assert_eq!(check("exits_at_once", "--expiries 0 --drops 0")["promise"], "no-failure");
 }
 
 /// The end of any session excused all that waited, and so did naps without end.
