@@ -122,6 +122,20 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_goes_on_is_not_done_with_the_main_one() {
+        let broken = |ended: Vec<Event>| {
+            let half = [attempts(0), granted(0)].map(|event| by_thread(1, event));
+            let (mut promise, mut found) = (TellsInOrder::of(OF_LOCKS), Vec::new());
+            let events = [half.to_vec(), ended, vec![finished(0)]].concat();
+            events.iter().for_each(|event| promise.see(event, &mut found));
+            broken_by(&found).into_iter().map(|(what, _)| what.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(broken(vec![]), [""; 0]);
+        let ended = Event::Is(GroundTruth::ThreadEnded { actor: actor(0).of_thread(1) });
+        assert_eq!(broken(vec![ended]), ["p0/1 is done after \"is granted\""]);
+    }
+
+    #[test]
     fn who_crashes_or_loses_its_session_may_stop_anywhere() {
         let crashed = Event::Is(GroundTruth::Crashed { actor: actor(0) });
         let lost = Event::Is(GroundTruth::Finished { actor: actor(1), end: End::SessionLost });

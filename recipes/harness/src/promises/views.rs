@@ -458,6 +458,16 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_waits_on_when_the_main_one_has_ended_is_judged_as_well() {
+        let old = [says(0, "follows", ROOT), says(0, "sees", "/c{a=1,b=1}")].map(|event| by_thread(1, event));
+        let (mut promise, mut found) = (Views::fresh(ROOT, Of::Values), Vec::new());
+        let events = [history(), old.to_vec(), vec![finished(0)]].concat();
+        events.iter().for_each(|event| promise.see(event, &mut found));
+        promise.at_rest(&Rest { sessions: vec![(session(0), actor(0))], ..Rest::default() }, &mut found);
+        assert_eq!(broken_by(&found), [("p0/1 waits on with /c{a=1,b=1}, and it is /c{a=2,b=2}", None)]);
+    }
+
+    #[test]
     fn names_are_read_without_values_and_deletions_count() {
         let gone = removes("a", None);
         let both = says(0, "sees", "/c{a,b}");
