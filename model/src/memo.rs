@@ -31,11 +31,6 @@ impl<V: Clone> Memo<V> {
         value
     }
 
-    /// How much is known.
-    pub fn len(&self) -> usize {
-        self.lock().len()
-    }
-
     fn lock(&self) -> MutexGuard<'_, DigestMap<Digest, V>> {
         // A panic between two calls leaves the map whole.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)

@@ -133,11 +133,6 @@ impl Replayer {
         self.alike.lock().unwrap_or_else(PoisonError::into_inner).is_cut
     }
 
-    /// How many steps were worked out.
-    pub fn replayed(&self) -> usize {
-        self.steps.len() + self.others.len()
-    }
-
     /// Whether a model varies this.
     pub fn varies(&self, reads: Reads) -> bool {
         self.setup.varied.has(reads)
