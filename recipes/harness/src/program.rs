@@ -131,12 +131,14 @@ pub enum Output {
     Sleeps { for_ns: u64 },
 }
 
-/// What a program that [exits](End::Exited) may have done so for.
+/// What a program that [exits](End::Exited) or takes its [session for over](End::SessionLost) may have done so for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Losses {
     is_connected: bool,
     /// Its connection or its session, since it last began anything.
     has_lost: bool,
+    /// Either of them, or it has closed its session.
+    has_ever_lost: bool,
 }
 
 impl Losses {
@@ -145,6 +147,7 @@ impl Losses {
         let was_connected = self.is_connected;
         self.is_connected = !matches!(state, KeeperState::Disconnected | KeeperState::Expired);
         self.has_lost |= was_connected && !self.is_connected;
+        self.has_ever_lost |= self.has_lost || state == KeeperState::Closed;
     }
 
     /// It tells something.
@@ -153,9 +156,14 @@ impl Losses {
         self.has_lost &= !(begins && self.is_connected);
     }
 
-    /// How it has ended: who exits, though all is well, has failed.
+    /// How it has ended: who exits, though all is well, has failed, and so has who takes a session for over that it
+    /// was never without.
     pub fn end(&self, end: End) -> End {
-        if end == End::Exited && self.is_connected && !self.has_lost { End::Failed } else { end }
+        match end {
+            End::Exited if self.is_connected && !self.has_lost => End::Failed,
+            End::SessionLost if self.is_connected && !self.has_ever_lost => End::Failed,
+            end => end,
+        }
     }
 }
 
@@ -193,5 +201,20 @@ mod tests {
         }
         losses.is_in(KeeperState::Closed);
         assert_eq!(losses.end(End::Exited), End::Failed, "it has closed its session itself");
+    }
+
+    #[test]
+    fn who_takes_its_session_for_over_has_failed_unless_it_has_ever_been_without_it() {
+        let mut losses = Losses::default();
+        assert_eq!(losses.end(End::SessionLost), End::SessionLost, "it never was connected");
+        losses.is_in(KeeperState::SyncConnected);
+        assert_eq!(losses.end(End::SessionLost), End::Failed);
+        for lost in [KeeperState::Disconnected, KeeperState::Expired, KeeperState::Closed] {
+            let mut losses = losses;
+            losses.is_in(lost);
+            losses.is_in(KeeperState::SyncConnected);
+            losses.hear(&Observation::Attempts { lock: "/lock".into() });
+            assert_eq!(losses.end(End::SessionLost), End::SessionLost, "{lost:?}: it may notice late");
+        }
     }
 }

@@ -110,7 +110,7 @@ fn a_program_that_exits_with_status_0_has_not_failed() {
 
 /// Its client kept a session for ever, or its worker was gone and nothing could be said.
 #[test]
-fn who_ends_its_own_process_for_what_it_has_lost_has_not_failed() {
+fn who_ends_for_what_it_has_lost_has_not_failed() {
     if python().is_none() {
         return;
     }
@@ -135,8 +135,10 @@ fn who_ends_its_own_process_for_what_it_has_lost_has_not_failed() {
         assert_eq!(check("exits_when_it_loses", faults)["verdict"], "holds", "{faults}");
     }
     assert!(broken(&run("exits_late"), "exclusion-at-unfenced-resource"));
-    assert!(broken(&run("exits_at_once"), "no-failure"));
-    assert_eq!(check("exits_at_once", "--expiries 0 --drops 0")["promise"], "no-failure");
+    for function in ["exits_at_once", "expires_at_once"] {
+        assert!(broken(&run(function), "no-failure"), "{function}");
+        assert_eq!(check(function, "--expiries 0 --drops 0")["promise"], "no-failure", "{function}");
+    }
 }
 
 /// The end of any session excused all that waited, and so did naps without end.

@@ -220,3 +220,9 @@ def exits_at_once(client, probe):
     """Wrong, but where it has lost something."""
     probe.attempts("/lock")
     os._exit(3)
+
+
+def expires_at_once(client, probe):
+    """Wrong, but where it has ever lost something."""
+    probe.attempts("/lock")
+    raise SessionExpiredError("somebody else has the lock")
