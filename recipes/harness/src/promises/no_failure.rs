@@ -1,12 +1,13 @@
 //! `no-failure`.
 
 use super::findings::broken_for;
-use crate::event::{ActorId, End, Event, GroundTruth};
+use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
+use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::SessionId;
+use zk_api::{SessionId, Text};
 
-/// Nobody's code fails in a way that it does not handle.
+/// Nobody's code fails in a way that it does not handle, or ends without a word of what came of what it asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoFailure {
     sessions: BTreeMap<SessionId, ActorId>,
@@ -14,17 +15,67 @@ pub struct NoFailure {
     busy: BTreeSet<ActorId>,
     /// Who has closed its last session itself.
     closed: BTreeSet<ActorId>,
+    /// What somebody has asked for or begun, and has neither got nor told the end of. What promises have no words for may
+    /// go on for ever, and so may membership.
+    open: BTreeSet<(ActorId, Text)>,
+    /// Threads that have ended, beside the main one.
+    ended: BTreeSet<ActorId>,
 }
 
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
-pub const NoFailure: NoFailure =
-    NoFailure { sessions: BTreeMap::new(), busy: BTreeSet::new(), closed: BTreeSet::new() };
+pub const NoFailure: NoFailure = NoFailure {
+    sessions: BTreeMap::new(),
+    busy: BTreeSet::new(),
+    closed: BTreeSet::new(),
+    open: BTreeSet::new(),
+    ended: BTreeSet::new(),
+};
+
+impl NoFailure {
+    fn hear(&mut self, actor: ActorId, what: &Observation) {
+        self.busy.insert(actor.main());
+        self.ended.remove(&actor);
+        let about = (actor, what.subject().clone());
+        match what {
+            Observation::Begins { .. }
+                if !what.word().is_of_the_library() || what.word() == words::IS_A_MEMBER_BY => {}
+            Observation::Attempts { .. } | Observation::Begins { .. } => drop(self.open.insert(about)),
+            Observation::Leaves { .. } | Observation::Notes { .. } => {}
+            Observation::Granted { .. }
+            | Observation::Shares { .. }
+            | Observation::Enters { .. }
+            | Observation::GivesUp { .. }
+            | Observation::Released { .. }
+            | Observation::Ends { .. } => drop(self.open.remove(&about)),
+        }
+    }
+
+    /// It has come to its end, and says that all is done. Threads that go on may still tell.
+    fn is_done(&self, actor: ActorId) -> Option<Finding> {
+        let has_ended =
+            |other: &ActorId| *other == actor || other.main() == actor && self.ended.contains(other);
+        match self.open.iter().find(|(other, _)| has_ended(other)) {
+            Some((silent, about)) => {
+                let what = "it ends without a word of what has come of";
+                Some(broken_for(
+                    format!("{silent} fails: {what} {about}, which it has asked for or begun"),
+                    &[actor],
+                ))
+            }
+            None => self.busy.contains(&actor).then_some(Finding::Tested),
+        }
+    }
+
+    fn forgets(&mut self, actor: ActorId) {
+        self.open.retain(|(other, _)| other.main() != actor);
+    }
+}
 
 impl Promise for NoFailure {
     fn terms(&self) -> Terms {
         Terms::of("no-failure")
-            .about("Nobody gives up because of an error that it does not handle.")
+            .about("Nobody gives up because of an error that it does not handle, or without a word.")
             .tested_when("Somebody that has told of something, or changed a znode, comes to its end.")
             // It hears of ends, and of who told of something before.
             .judged_from_outside()
@@ -32,23 +83,24 @@ impl Promise for NoFailure {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Observed { actor, .. } => {
-                self.busy.insert(actor.main());
-            }
+            Event::Observed { actor, what } => self.hear(*actor, what),
             Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
                 self.closed.remove(actor);
             }
-            Event::Is(GroundTruth::SessionClosed { actor, expired: false, .. }) => {
-                self.closed.insert(*actor);
+            Event::Is(GroundTruth::SessionClosed { actor, expired, .. }) => {
+                self.forgets(*actor);
+                self.closed.extend((!expired).then_some(*actor));
             }
+            Event::Is(GroundTruth::Crashed { actor }) => self.forgets(*actor),
+            Event::Is(GroundTruth::ThreadEnded { actor }) => drop(self.ended.insert(*actor)),
             Event::Is(
                 GroundTruth::NodeCreated { by, .. }
                 | GroundTruth::NodeWritten { by, .. }
                 | GroundTruth::NodeDeleted { by, .. },
             ) => self.busy.extend(self.sessions.get(by)),
             Event::Is(GroundTruth::Finished { actor, end }) => match end {
-                End::Done => found.extend(self.busy.contains(actor).then_some(Finding::Tested)),
+                End::Done => found.extend(self.is_done(*actor)),
                 End::SessionLost if self.closed.contains(actor) => {
                     let what = format!("{actor} fails: it goes on without the session that it has closed");
                     found.push(broken_for(what, &[*actor]));
@@ -69,7 +121,7 @@ mod tests {
     #[test]
     fn a_failure_breaks_it_and_an_end_is_a_test_it_passes() {
         let failed = Event::Is(GroundTruth::Finished { actor: actor(1), end: End::Failed });
-        let found = findings(NoFailure, vec![attempts(0), finished(0), failed]);
+        let found = findings(NoFailure, vec![enters(0), finished(0), failed]);
         assert_eq!(found[0], Finding::Tested);
         assert_eq!(broken_by(&found), [("p1 fails", None)]);
     }
@@ -83,6 +135,32 @@ mod tests {
         assert_eq!(broken_by(&found), [(what, None)]);
         assert_eq!(findings(NoFailure, vec![opened(1), closed(1), lost.clone()]), []);
         assert_eq!(findings(NoFailure, vec![opened(1), closes(1), opened(1), closed(1), lost]), []);
+    }
+
+    /// Who returned in the midst of an addition or an attempt was taken for done.
+    #[test]
+    fn who_ends_without_a_word_of_what_it_asked_for_fails() {
+        let adds = |actor| Event::Observed { actor, what: Observation::begins(words::ADDS, "/counter", 1) };
+        let what =
+            "p1 fails: it ends without a word of what has come of /counter, which it has asked for or begun";
+        assert_eq!(
+            broken_by(&findings(NoFailure, vec![opened(1), adds(actor(1)), finished(1)])),
+            [(what, None)]
+        );
+        let silent = findings(NoFailure, vec![attempts(0), finished(1), finished(0)]);
+        assert_eq!(broken_by(&silent).len(), 1);
+        let through = |event: Event| findings(NoFailure, vec![opened(0), attempts(0), event, finished(0)]);
+        for told in [granted(0), gives_up(0), closed(0), crashed(0)] {
+            assert_eq!(through(told), [Finding::Tested]);
+        }
+        // Nobody knows how long what promises have no word for goes on, and members stay.
+        for word in [words::Word::own("rings"), words::IS_A_MEMBER_BY] {
+            let begins = Event::Observed { actor: actor(0), what: Observation::begins(word, "/bell", 1) };
+            assert_eq!(findings(NoFailure, vec![begins, finished(0)]), [Finding::Tested]);
+        }
+        // A thread that goes on may tell later.
+        let beside = by_thread(1, attempts(0));
+        assert_eq!(findings(NoFailure, vec![beside, finished(0)]), [Finding::Tested]);
     }
 
     /// Actors that return at once were a test of it, and a trial of such was green.
