@@ -11,7 +11,8 @@
 //! is no member's, every violation is expected. What is written into a member's znode does not matter.
 //!
 //! A member that makes its znode again in a new session, and has not passed, gathers as before. If a round has begun
-//! since, nobody can tell which round the member is in, and nothing is judged any more.
+//! since it was registered, nobody can tell which round the member is in, and nothing is judged any more, unless it has
+//! said again that it arrives.
 
 use super::findings::{broken, promise_of_barrier};
 use crate::context::{SessionTracker, below, within};
@@ -47,7 +48,8 @@ struct Rounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Member {
     place: Place,
-    registered: bool,
+    /// By which session.
+    registered: Option<SessionId>,
     /// Of those who are registered for the round that gathers, so many were at one time, itself among them.
     beside: i64,
     /// An administrator has deleted its znode, and it has not made a new one to enter by, or arrived again.
@@ -62,7 +64,7 @@ struct Member {
 impl Member {
     const ARRIVING: Member = Member {
         place: Place::Arriving,
-        registered: false,
+        registered: None,
         beside: 0,
         deleted_externally: false,
         missed: false,
@@ -71,7 +73,7 @@ impl Member {
 
     /// It is registered, and for no round that has begun.
     fn gathers(self) -> bool {
-        self.place == Place::Arriving && self.registered && self.round.is_none()
+        self.place == Place::Arriving && self.registered.is_some() && self.round.is_none()
     }
 }
 
@@ -81,8 +83,8 @@ enum Fell {
     Unregistered,
     /// It counts as fallen.
     Registered,
-    /// Before a round that has begun since.
-    Before,
+    /// A round has begun that it may be in when it comes again.
+    Unclear,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,11 +115,13 @@ impl Rounds {
     }
 
     fn take_note(&mut self, event: &Event) -> Option<RoundStep> {
-        // Who has crashed is another one when it comes again.
-        let may_return = match event {
-            Event::Is(GroundTruth::SessionClosed { actor, .. }) => !self.tracker.is_dead(*actor),
-            Event::Is(_) | Event::Observed { .. } => false,
-        };
+        if let Event::Is(GroundTruth::SessionClosed { session, actor, .. }) = event {
+            // Who has crashed is another one when it comes again.
+            let may_return = !self.tracker.is_dead(*actor);
+            self.tracker.see(event);
+            self.falls(*session, *actor, may_return);
+            return None;
+        }
         self.tracker.see(event);
         match event {
             Event::Observed { actor, .. } if self.tracker.is_dead(*actor) => None,
@@ -125,35 +129,21 @@ impl Rounds {
                 (what, about, number) if about == self.parent => self.hear(*actor, what, number),
                 _ => None,
             },
-            Event::Is(GroundTruth::SessionClosed { actor, .. }) => {
-                let actor = self.member(*actor);
-                let member = self.members.remove(&actor)?;
-                self.fallen += i64::from(member.gathers());
-                if may_return && member.place == Place::Arriving && member.round.is_none() {
-                    let fell = if member.registered { Fell::Registered } else { Fell::Unregistered };
-                    self.may_return.insert(actor, fell);
-                }
-                self.deleted_externally |= member.deleted_externally;
-                None
-            }
             Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.parent, path) => {
-                self.register(*owner, true);
+                self.register(*owner);
                 None
             }
             Event::Is(GroundTruth::NodeDeleted { path, by, owner, .. })
                 if within(self.parent, path) && *by != SessionId::NONE =>
             {
-                self.register(*owner, false);
-                if !self.tracker.knows(*by) {
-                    self.delete_externally(*owner);
-                }
+                self.unregister(*owner, !self.tracker.knows(*by));
                 None
             }
             Event::Is(GroundTruth::NodeWritten { path, by, owner, .. }) if within(self.parent, path) => {
                 self.tainted |= *owner == SessionId::NONE && !self.tracker.knows(*by);
                 None
             }
-            Event::Is(GroundTruth::Finished { actor, .. }) => {
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
                 self.may_return.remove(actor);
                 None
             }
@@ -166,26 +156,39 @@ impl Rounds {
         self.members.keys().find(|member| member.main() == process).copied().unwrap_or(process)
     }
 
-    /// One that is no member makes a znode: in a new session, it may go on as one.
-    fn return_as_member(&mut self, process: ActorId) {
-        let member = self.may_return.keys().find(|member| member.main() == process).copied();
-        let Some(member) = member else { return };
-        match self.may_return.remove(&member) {
-            Some(Fell::Before) => self.ambiguous = true,
-            Some(fell) => {
-                self.fallen -= i64::from(fell == Fell::Registered);
-                self.members.insert(member, Member::ARRIVING);
-            }
-            None => {}
+    /// The session of a process has ended, and what it was registered by.
+    fn falls(&mut self, session: SessionId, process: ActorId, may_return: bool) {
+        let lives_on = self.tracker.live.values().any(|other| *other == process);
+        let actor = self.member(process);
+        // By another session it is there still.
+        let falls = |member: &&Member| !lives_on || member.registered == Some(session);
+        let Some(member) = self.members.get(&actor).filter(falls).copied() else { return };
+        self.members.remove(&actor);
+        self.fallen += i64::from(member.gathers());
+        if may_return && member.place == Place::Arriving {
+            let fell = match (member.round, member.registered) {
+                (Some(_), _) => Fell::Unclear,
+                (None, Some(_)) => Fell::Registered,
+                (None, None) => Fell::Unregistered,
+            };
+            self.may_return.insert(actor, fell);
         }
+        self.deleted_externally |= member.deleted_externally;
     }
 
-    /// An administrator has deleted a znode.
-    fn delete_externally(&mut self, owner: SessionId) {
-        self.tainted |= owner == SessionId::NONE;
-        if let Some(actor) = self.tracker.live.get(&owner) {
-            let member = self.member(*actor);
-            self.members.entry(member).and_modify(|member| member.deleted_externally = true);
+    /// A process makes a znode: in a new session, it may go on as the member that has fallen.
+    fn return_as_member(&mut self, process: ActorId) {
+        let mut fallen = self.may_return.iter().map(|(member, fell)| (*member, *fell));
+        let Some((member, fell)) = fallen.find(|(member, _)| member.main() == process) else { return };
+        self.may_return.remove(&member);
+        self.fallen -= i64::from(fell == Fell::Registered);
+        // Who has said again that it arrives is a member, and for the round that gathers now.
+        if self.members.contains_key(&self.member(process)) {
+            return;
+        }
+        match fell {
+            Fell::Unclear => self.ambiguous = true,
+            Fell::Registered | Fell::Unregistered => drop(self.members.insert(member, Member::ARRIVING)),
         }
     }
 
@@ -199,24 +202,33 @@ impl Rounds {
         broken(what, (self.tainted || by_him).then_some(Assumption::NoAdministrator))
     }
 
-    fn register(&mut self, owner: SessionId, registered: bool) {
-        if let Some(actor) = self.tracker.live.get(&owner).copied() {
-            if registered && !self.members.contains_key(&self.member(actor)) {
-                self.return_as_member(actor);
+    /// A session has made a znode.
+    fn register(&mut self, owner: SessionId) {
+        let Some(actor) = self.tracker.live.get(&owner).copied() else { return };
+        self.return_as_member(actor);
+        let member = self.member(actor);
+        self.members.entry(member).and_modify(|member| {
+            if member.deleted_externally && member.place == Place::Arriving {
+                // Anew, for the round that gathers now.
+                (member.deleted_externally, member.missed, member.round) = (false, true, None);
             }
-            let member = self.member(actor);
-            self.members.entry(member).and_modify(|member| {
-                if registered && member.deleted_externally && member.place == Place::Arriving {
-                    // Anew, for the round that gathers now.
-                    (member.deleted_externally, member.missed, member.round) = (false, true, None);
-                }
-                member.registered = registered;
-            });
-        }
+            member.registered = Some(owner);
+        });
         let beside = self.gathered();
         for member in self.members.values_mut().filter(|member| member.gathers()) {
             member.beside = member.beside.max(beside);
         }
+    }
+
+    /// Somebody has deleted a session's znode, or one that is nobody's.
+    fn unregister(&mut self, owner: SessionId, externally: bool) {
+        self.tainted |= externally && owner == SessionId::NONE;
+        let Some(actor) = self.tracker.live.get(&owner) else { return };
+        let member = self.member(*actor);
+        self.members.entry(member).and_modify(|member| {
+            member.registered = member.registered.filter(|by| *by != owner);
+            member.deleted_externally |= externally;
+        });
     }
 
     fn hear(&mut self, actor: ActorId, what: Word<'_>, number: i64) -> Option<RoundStep> {
@@ -275,7 +287,7 @@ impl Rounds {
             member.round = Some(round);
         }
         (self.fallen, self.deleted_externally) = (0, false);
-        self.may_return.values_mut().for_each(|fell| *fell = Fell::Before);
+        self.may_return.values_mut().for_each(|fell| *fell = Fell::Unclear);
         let follows = self.left.take().is_some();
         RoundStep::Opens { actor, with, inside, externally, follows }
     }

@@ -223,11 +223,18 @@ fn all_is_expected_after_a_change_of_what_is_no_members_and_nothing_after_a_writ
     assert_eq!(late(deleted("/elsewhere", ADMIN, NOBODY)), None);
 }
 
+/// Opens the next session.
+fn opens_next(p: u16) -> Event {
+    Event::Is(GroundTruth::SessionOpened { session: session(50 + p), actor: actor(p) })
+}
 /// Its session has ended; in the next one it makes its znode again.
 fn renews(p: u16) -> Vec<Event> {
+    vec![closed(p), opens_next(p), created_in_next(p)]
+}
+fn created_in_next(p: u16) -> Event {
     let (next, path) = (session(50 + p), zk_api::Text::from(format!("/barrier/p{p}")));
     let made = GroundTruth::NodeCreated { path, by: next, owner: next, czxid: zk_api::Zxid::new(1, 9) };
-    vec![closed(p), Event::Is(GroundTruth::SessionOpened { session: next, actor: actor(p) }), Event::Is(made)]
+    Event::Is(made)
 }
 
 /// A right barrier over a client that renews its session was broken by it.
@@ -245,8 +252,14 @@ fn who_registers_again_in_a_new_session_gathers_as_before() {
     let alone = [opens, arrives(0), renews(0), passes(0)].concat();
     assert_eq!(broken_by(&judged(alone)), [("p0 passes /barrier with 1 of 2", None)]);
     let gone = vec![deleted("/barrier/p1", 1, 1), says(1, "gives up")];
-    let left = with(&[renews(0), gone, passes(0)]);
+    let left = with(&[renews(0), gone.clone(), passes(0)]);
     assert_eq!(broken_by(&judged(left)), [("p0 passes /barrier with 1 of 2", None)]);
+    // Nor if it says that it arrives anew.
+    let anew = vec![closed(0), opens_next(0), says(0, "arrives at"), created_in_next(0)];
+    let again = [vec![opened(0), opened(1)], arrives(0), anew, arrives(1)].concat();
+    assert_eq!(judged([again.clone(), passes(1)].concat()), [Finding::Tested]);
+    let found = judged([again, gone, passes(0)].concat());
+    assert_eq!(broken_by(&found), [("p0 passes /barrier with 1 of 2", None)]);
 }
 
 #[test]
@@ -256,4 +269,50 @@ fn who_registers_again_when_a_round_has_begun_may_be_in_that_one_or_the_next() {
     let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
     let waits = with(&[vec![closed(0)], passes(1), renews(0), leaves(1), arrives(1)]);
     assert_eq!(resting(BarrierOpens::of(B), waits, &rest), []);
+    // So may be who was in that one as its session ended.
+    let next = [leaves(1), arrives(1), passes(1)].concat();
+    let in_it = with(&[passes(1), renews(0), next.clone()]);
+    assert_eq!(findings(EntersTogether::of(B), in_it), [Finding::Tested]);
+    let one = "p1 passes /barrier with 1 of 2";
+    // Who has come to its end is in none, though its znode is made by then.
+    let ended = vec![closed(0), opens_next(0)];
+    let late = with(&[ended, passes(1), vec![finished(0), created_in_next(0)], next]);
+    assert_eq!(broken_by(&findings(EntersTogether::of(B), late)), [(one, None)]);
+    // Who says again that it arrives is in the next one.
+    let arrives_in_next = vec![says(0, "arrives at"), created_in_next(0)];
+    let anew = vec![closed(0), opens_next(0)];
+    let next = [leaves(1), arrives(1), passes(0), passes(1), leaves(1)].concat();
+    let found = findings(LeavesTogether::of(B), with(&[anew, passes(1), arrives_in_next, next]));
+    assert_eq!(broken_by(&found), [("p1 has left /barrier while p0 has not asked to", None)]);
+}
+
+/// A right barrier was broken by the end of a session that its client had given up for another, and a wrong one held.
+#[test]
+fn the_end_of_a_session_is_not_that_of_a_member_by_another_one() {
+    let both = vec![opened(0), opened(1), opens_next(0), says(0, "arrives at"), created_in_next(0)];
+    // What was left of the former one is removed, or goes with it.
+    let removes = vec![deleted("/barrier/left", 0, 0), closed(0)];
+    for [before, after] in [[vec![closed(0)], vec![]], [vec![], removes]] {
+        let events = [both.clone(), before, arrives(1), after].concat();
+        let enters = [events.clone(), passes(1)].concat();
+        assert_eq!(findings(EntersTogether::of(B), enters), [Finding::Tested]);
+        let leaves = [events, passes(0), passes(1), leaves(1)].concat();
+        let found = findings(LeavesTogether::of(B), leaves);
+        assert_eq!(broken_by(&found), [("p1 has left /barrier while p0 has not asked to", None)]);
+    }
+    // Who is registered by the one that has ended has fallen, though it has another.
+    let falls = with(&[vec![opens_next(0), closed(0)], passes(1), leaves(1)]);
+    assert_eq!(findings(EntersTogether::of(B), falls.clone()), [Finding::Tested]);
+    assert_eq!(broken_by(&findings(LeavesTogether::of(B), falls)), []);
+    // Who is not registered yet may be by the other.
+    let comes = vec![opened(0), opened(1), says(0, "arrives at"), opens_next(0), closed(0)];
+    let comes = [comes, vec![created_in_next(0)], arrives(1), passes(0)].concat();
+    assert_eq!(findings(EntersTogether::of(B), comes), [Finding::Tested]);
+}
+
+#[test]
+fn who_has_passed_and_makes_a_znode_in_a_new_session_is_no_member_by_it() {
+    let third = [vec![opened(2)], arrives(2), passes(0), passes(1), passes(2)].concat();
+    let found = findings(LeavesTogether::of(B), with(&[third, renews(0), leaves(1)]));
+    assert_eq!(broken_by(&found), [("p1 has left /barrier while p2 has not asked to", None)]);
 }
