@@ -29,8 +29,6 @@ pub struct ExclusionAtResource {
     /// Who was granted the lock, in this order, from the last one who has written. Who loses its znode while it
     /// asks is put here then: it may learn later of a grant that it had before.
     order: Vec<ActorId>,
-    /// The first of those has written.
-    written: bool,
     /// Who was granted the lock earlier than that, and whether an exclusive holder has written since: then their
     /// writes come too late, and those of exclusive ones in any case.
     superseded: BTreeMap<ActorId, bool>,
@@ -83,7 +81,6 @@ impl ExclusionAtResource {
             tracker: SessionTracker::of(lock),
             asking: BTreeSet::new(),
             order: Vec::new(),
-            written: false,
             superseded: BTreeMap::new(),
             sharers: BTreeSet::new(),
             renewed: BTreeSet::new(),
@@ -93,9 +90,7 @@ impl ExclusionAtResource {
     fn effect(&mut self, event: &Event) -> Effect {
         // That one has its place already.
         let had_lost = match event {
-            Event::Is(GroundTruth::SessionClosed { actor, .. } | GroundTruth::Crashed { actor }) => {
-                self.tracker.lost_a_znode(*actor)
-            }
+            Event::Is(GroundTruth::SessionClosed { actor, .. }) => self.tracker.lost_a_znode(*actor),
             Event::Is(_) | Event::Observed { .. } => false,
         };
         if let Event::Is(GroundTruth::SessionOpened { actor, .. }) = event
@@ -171,9 +166,6 @@ impl ExclusionAtResource {
     }
 
     fn put_last(&mut self, actor: ActorId) {
-        if self.order.first() == Some(&actor) {
-            self.written = false;
-        }
         self.order.retain(|other| *other != actor);
         self.superseded.remove(&actor);
         self.order.push(actor);
@@ -197,7 +189,6 @@ impl ExclusionAtResource {
         if exclusive {
             self.superseded.values_mut().for_each(|by_exclusive| *by_exclusive = true);
         }
-        self.written = true;
         passes
     }
 
