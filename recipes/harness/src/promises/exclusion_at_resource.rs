@@ -32,9 +32,9 @@ pub struct ExclusionAtResource {
     /// Who was granted the lock earlier than that, and whether an exclusive holder has written since: then their
     /// writes come too late, and those of exclusive ones in any case.
     superseded: BTreeMap<ActorId, bool>,
-    /// Who was granted it last in shared mode.
-    sharers: BTreeSet<ActorId>,
-    /// Whose session has ended, was renewed, and who was not granted it since: what they have is of the former one.
+    /// Who was ever granted it, and whether it was in shared mode the last time.
+    granted: BTreeMap<ActorId, bool>,
+    /// Who was not granted it since it opened another session: what it has is of the former one.
     renewed: BTreeSet<ActorId>,
 }
 
@@ -82,7 +82,7 @@ impl ExclusionAtResource {
             asking: BTreeSet::new(),
             order: Vec::new(),
             superseded: BTreeMap::new(),
-            sharers: BTreeSet::new(),
+            granted: BTreeMap::new(),
             renewed: BTreeSet::new(),
         }
     }
@@ -94,7 +94,7 @@ impl ExclusionAtResource {
             Event::Is(_) | Event::Observed { .. } => false,
         };
         if let Event::Is(GroundTruth::SessionOpened { actor, .. }) = event
-            && self.tracker.has_ended(*actor)
+            && (self.tracker.has_ended(*actor) || self.has_a_session(*actor))
         {
             self.renewed.insert(*actor);
         }
@@ -131,11 +131,9 @@ impl ExclusionAtResource {
                 self.asking.insert(actor);
             }
             Observation::Granted { lock, node, .. } if **lock == *self.lock => {
-                self.sharers.remove(&actor);
                 self.granted(actor, node, false);
             }
             Observation::Shares { lock, node, .. } if **lock == *self.lock => {
-                self.sharers.insert(actor);
                 self.granted(actor, node, true);
             }
             Observation::Leaves { lock } | Observation::GivesUp { lock, .. } if **lock == *self.lock => {
@@ -146,14 +144,23 @@ impl ExclusionAtResource {
     }
 
     fn granted(&mut self, actor: ActorId, node: &Text, shares: bool) {
-        self.renewed.remove(&actor.main());
+        self.granted.insert(actor, shares);
         let lost = self.tracker.has_ended(actor) || self.tracker.lost_to_another(actor, node);
         let asked = self.asking.remove(&actor);
         let has_place = self.order.contains(&actor) || self.superseded.contains_key(&actor);
         // Who has lost it already has its place; and so has who held it alone and makes do with a share now.
-        if !(asked && lost || !asked && shares && has_place) {
+        if !(lost || !asked && shares && has_place) {
+            self.renewed.remove(&actor.main());
             self.put_last(actor);
         }
+    }
+
+    fn shares(&self, actor: ActorId) -> bool {
+        self.granted.get(&actor) == Some(&true)
+    }
+
+    fn has_a_session(&self, process: ActorId) -> bool {
+        self.tracker.live.values().any(|other| *other == process)
     }
 
     fn is_at(&self, resource: Resource) -> bool {
@@ -162,7 +169,7 @@ impl ExclusionAtResource {
 
     fn is_late(&self, writer: ActorId) -> bool {
         let by_exclusive = self.superseded.get(&writer);
-        by_exclusive.is_some_and(|by_exclusive| *by_exclusive || !self.sharers.contains(&writer))
+        by_exclusive.is_some_and(|by_exclusive| *by_exclusive || !self.shares(writer))
     }
 
     fn put_last(&mut self, actor: ActorId) {
@@ -172,10 +179,9 @@ impl ExclusionAtResource {
     }
 
     fn supersede_before(&mut self, writer: ActorId) -> Effect {
-        let exclusive = !self.sharers.contains(&writer);
-        let all = self.order.iter().chain(self.superseded.keys());
+        let exclusive = !self.shares(writer);
         // Sharers do not contradict each other.
-        let passes = match all.clone().count() > 1 && !all.copied().all(|one| self.sharers.contains(&one)) {
+        let passes = match self.granted.len() > 1 && self.granted.values().any(|shares| !shares) {
             true => Effect::Passes,
             false => Effect::None,
         };
@@ -192,13 +198,18 @@ impl ExclusionAtResource {
         passes
     }
 
+    /// Whether the session has ended that it was granted the lock by.
+    fn outlived_its_session(&self, writer: ActorId) -> bool {
+        let process = writer.main();
+        let sessions = self.tracker.live.values().filter(|other| **other == process).count();
+        self.tracker.has_ended(writer) || self.renewed.contains(&process) && sessions == 1
+    }
+
     /// The assumption that a late writer violates.
     fn assumption(&self, writer: ActorId) -> Option<Assumption> {
         match self.at {
             At::Fenced | At::Checked => None,
-            At::Unfenced if self.tracker.has_ended(writer) || self.renewed.contains(&writer.main()) => {
-                Some(Assumption::NoActionAfterSessionEnd)
-            }
+            At::Unfenced if self.outlived_its_session(writer) => Some(Assumption::NoActionAfterSessionEnd),
             At::Unfenced => self.tracker.lost_its_claim(writer).then_some(Assumption::NoAdministrator),
         }
     }
@@ -258,9 +269,9 @@ mod tests {
 
     /// p0 writes, p1 is granted the lock and writes, p0 writes again.
     fn aba(resource: Resource, last_accepted: bool, before_p1: Vec<Event>) -> Vec<Event> {
-        let mut events = vec![opened(0), opened(1), granted(0), wrote(resource, 0, true)];
+        let mut events = vec![opened(0), opened(1), attempts(0), granted(0), wrote(resource, 0, true)];
         events.extend(before_p1);
-        events.extend([granted(1), wrote(resource, 1, true), wrote(resource, 0, last_accepted)]);
+        events.extend([attempts(1), granted(1), wrote(resource, 1, true), wrote(resource, 0, last_accepted)]);
         events
     }
 
@@ -291,11 +302,30 @@ mod tests {
     #[test]
     fn a_late_write_of_a_session_that_was_renewed_is_expected_until_the_next_grant() {
         let renewed = vec![closed(0), opened(0)];
-        let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, renewed.clone()));
-        assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
+        let makes_do = [renewed.clone(), vec![shares(0)]].concat();
+        for renewed in [renewed.clone(), makes_do] {
+            let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, renewed));
+            assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
+        }
         let again = [renewed, vec![granted(0), granted(1), wrote(Unfenced, 1, true)]].concat();
         let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, again));
         assert_eq!(broken_by(&found), [(UNFENCED, None)]);
+    }
+
+    /// Two live sessions of one process are two chances, and a former one that ends later has ended all the same.
+    #[test]
+    fn a_late_write_beside_another_session_is_expected_once_the_former_one_has_ended() {
+        let next = Event::Is(GroundTruth::SessionOpened { session: session(50), actor: actor(0) });
+        let judge = |before: Vec<Event>| {
+            broken_by(&findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, before)))[0].1
+        };
+        assert_eq!(judge(vec![next.clone()]), None);
+        assert_eq!(judge(vec![next.clone(), closed(0)]), Some(Assumption::NoActionAfterSessionEnd));
+        assert_eq!(judge(vec![next.clone(), closed(0), attempts(0), granted(0)]), None);
+        let alone = vec![opened(0), granted(0), wrote(Unfenced, 0, true), next, closed(0)];
+        let other = vec![opened(1), granted(1), wrote(Unfenced, 1, true), wrote(Unfenced, 0, true)];
+        let found = findings(ExclusionAtResource::unfenced(LOCK), [alone, other].concat());
+        assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
     }
 
     #[test]
@@ -347,6 +377,34 @@ mod tests {
     }
 
     #[test]
+    fn who_died_as_it_asked_puts_nothing_to_the_test_until_it_learns_of_a_grant() {
+        let dies = vec![opened(0), opened(1), attempts(0), closed(0)];
+        let alone = [dies, vec![attempts(1), granted(1), wrote(Fenced, 1, true)]].concat();
+        assert_eq!(findings(ExclusionAtResource::fenced(LOCK), alone.clone()), []);
+        let learns = [alone, vec![granted(0), wrote(Fenced, 1, true)]].concat();
+        assert_eq!(findings(ExclusionAtResource::fenced(LOCK), learns), [Finding::Tested]);
+    }
+
+    /// Where one that has asked again dies then, it may have been granted it once more, unless it knew that it was not.
+    #[test]
+    fn the_late_write_of_one_that_asks_no_more_is_not_that_of_a_later_grant() {
+        for ends in [vec![gives_up(0)], vec![crashed(0)], vec![finished(0)]] {
+            let again = vec![attempts(0), attempts(1), granted(1), wrote(Fenced, 1, true)];
+            let late = [ends, vec![closed(0), wrote(Fenced, 0, true)]].concat();
+            let held = vec![opened(0), opened(1), attempts(0), granted(0), wrote(Fenced, 0, true)];
+            let found = findings(ExclusionAtResource::fenced(LOCK), [held, again, late].concat());
+            assert_eq!(broken_by(&found), [(FENCED, None)]);
+        }
+    }
+
+    #[test]
+    fn who_is_granted_it_once_more_before_it_writes_is_the_later_holder() {
+        let events = vec![granted(1), granted(0), granted(1), wrote(Fenced, 1, true), wrote(Fenced, 0, true)];
+        let found = findings(ExclusionAtResource::fenced(LOCK), events);
+        assert_eq!(broken_by(&found), [(FENCED, None)]);
+    }
+
+    #[test]
     fn who_learns_of_its_grant_after_its_end_may_be_the_last_holder_all_the_same() {
         let before = vec![opened(0), opened(1), granted(1), wrote(Fenced, 1, true), leaves(1)];
         let dies = vec![attempts(0), closed(0), granted(0), wrote(Fenced, 0, true)];
@@ -366,10 +424,12 @@ mod tests {
     #[test]
     fn who_lost_its_znode_before_a_grant_and_dies_after_it_was_the_earlier_holder() {
         let loses = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
-        let late = vec![granted_as(1, "/lock/b-lock-0000000001", None), closed(0), granted(0)];
-        let writes = vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
-        let found = findings(ExclusionAtResource::unfenced(LOCK), [loses, late, writes].concat());
-        assert_eq!(broken_by(&found), []);
+        let writes = vec![granted(0), wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
+        for dies in [vec![closed(0)], vec![]] {
+            let late = [vec![granted_as(1, "/lock/b-lock-0000000001", None)], dies].concat();
+            let events = [loses.clone(), late, writes.clone()].concat();
+            assert_eq!(broken_by(&findings(ExclusionAtResource::unfenced(LOCK), events)), []);
+        }
     }
 
     #[test]
@@ -402,12 +462,38 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_do_with_a_share_keeps_its_place() {
+    fn who_holds_it_alone_after_it_has_shared_it_is_no_sharer_any_more() {
         let shared = Resource::FencedShared;
-        let before = vec![opened(0), opened(1), granted(0), wrote(Fenced, 0, true), closed(0)];
-        let after = vec![granted(1), wrote(Fenced, 1, true), shares(0), wrote(shared, 0, true)];
-        let found = findings(ExclusionAtResource::fenced(LOCK), [before, after].concat());
+        let events = vec![shares(0), granted(0), shares(1), wrote(shared, 1, true), wrote(Fenced, 0, true)];
+        let found = findings(ExclusionAtResource::fenced(LOCK), events);
         assert_eq!(broken_by(&found), [(FENCED, None)]);
+    }
+
+    /// The dead one kept others from writing, by a grant of which it had told as if it were new.
+    #[test]
+    fn who_holds_it_alone_after_it_has_died_as_a_sharer_keeps_its_place() {
+        let died = vec![opened(0), opened(1), shares(0), closed(0), granted(1), wrote(Unfenced, 1, true)];
+        let writes = vec![granted(0), wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
+        let found = findings(ExclusionAtResource::unfenced(LOCK), [died, writes].concat());
+        assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
+    }
+
+    #[test]
+    fn who_makes_do_with_a_share_keeps_its_place_unless_it_asks_for_it() {
+        let shared = Resource::FencedShared;
+        for dies in [vec![], vec![closed(0)]] {
+            let before = [vec![opened(0), opened(1), granted(0), wrote(Fenced, 0, true)], dies].concat();
+            let write = vec![wrote(Fenced, 1, true)];
+            for [early, late] in [[vec![shares(0)], write.clone()], [write, vec![shares(0)]]] {
+                let after = [vec![granted(1)], early, late, vec![wrote(shared, 0, true)]].concat();
+                let found = findings(ExclusionAtResource::fenced(LOCK), [before.clone(), after].concat());
+                assert_eq!(broken_by(&found), [(FENCED, None)]);
+            }
+        }
+        let asks = vec![shares(0), granted(1), wrote(Fenced, 1, true), attempts(0), shares(0)];
+        let found =
+            findings(ExclusionAtResource::fenced(LOCK), [asks, vec![wrote(shared, 0, true)]].concat());
+        assert_eq!(found, [Finding::Tested, Finding::Tested]);
     }
 
     #[test]
