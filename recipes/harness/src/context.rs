@@ -12,8 +12,8 @@ use zk_api::{SessionId, Text};
 pub(crate) struct SessionTracker {
     lock: &'static str,
     pub(crate) live: BTreeMap<SessionId, ActorId>,
-    /// All that were ever opened: what a session asked for may be done when its end was told already.
-    pub(crate) opened: BTreeSet<SessionId>,
+    /// All that were ever opened, and whose: what a session asked for may be done when its end was told already.
+    pub(crate) opened: BTreeMap<SessionId, ActorId>,
     /// Whose session has ended.
     ended: BTreeSet<ActorId>,
     /// Who crashed while their session lives.
@@ -74,7 +74,7 @@ impl SessionTracker {
                 let standing = self.standing.keys().filter(|other| other.main() == *actor);
                 self.stood_before.extend(standing);
                 self.live.insert(*session, *actor);
-                self.opened.insert(*session);
+                self.opened.insert(*session, *actor);
                 // Its client has renewed it.
                 self.ended.remove(actor);
             }
@@ -227,7 +227,7 @@ impl SessionTracker {
 
     /// Whether a session is, or was, an actor's.
     pub(crate) fn knows(&self, session: SessionId) -> bool {
-        self.opened.contains(&session)
+        self.opened.contains_key(&session)
     }
 
     /// Who loses a contender's znode by this, by the hand of another.

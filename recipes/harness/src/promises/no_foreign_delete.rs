@@ -56,11 +56,8 @@ impl NoForeignDelete {
 impl NoForeignDelete {
     /// It is an administrator; or he has deleted what it had there before, and it takes the next one's for its own.
     fn assumption(&self, path: &Text, by: SessionId) -> Option<Assumption> {
-        let is_his = match self.tracker.live.get(&by) {
-            Some(actor) => self.tracker.lost_to_another(*actor, path),
-            None => !self.tracker.knows(by),
-        };
-        is_his.then_some(Assumption::NoAdministrator)
+        let is_his = |actor: &ActorId| self.tracker.lost_to_another(*actor, path);
+        self.tracker.opened.get(&by).is_none_or(is_his).then_some(Assumption::NoAdministrator)
     }
 }
 
@@ -102,9 +99,9 @@ impl Promise for NoForeignDelete {
         if *by == SessionId::NONE || *owner == SessionId::NONE || !within(self.lock, path) {
             return;
         }
-        let [who, whose] = [by, owner].map(|session| self.tracker.live.get(session));
+        let [who, whose] = [by, owner].map(|session| self.tracker.opened.get(session));
         // Whose client has renewed its session still has the znodes of the former one.
-        if by == owner || who.is_some() && who == whose {
+        if who == whose {
             let holds = |(_, node): &(&ActorId, &Text)| *node == path;
             match self.held.iter().find(holds) {
                 Some((holder, _)) => {
@@ -112,7 +109,10 @@ impl Promise for NoForeignDelete {
                     found.push(broken(what, None));
                 }
                 // A session that was alone has nobody else's to delete.
-                None => found.extend((self.tracker.opened.len() > 1).then_some(Finding::Tested)),
+                None => {
+                    let is_test = who.is_some() && self.tracker.opened.len() > 1;
+                    found.extend(is_test.then_some(Finding::Tested));
+                }
             }
         } else if was_asked {
             found.push(Finding::Tested);
@@ -151,10 +151,51 @@ mod tests {
         assert_eq!(broken_by(&judge(1)).len(), 1);
     }
 
+    /// A leader that begins with what its predecessor had not committed commits all of it before it does any.
+    #[test]
+    fn the_end_of_either_session_may_be_told_before_its_request_is_done() {
+        let next = Event::Is(GroundTruth::SessionOpened { session: session(77), actor: actor(0) });
+        let judge = |ends, by| {
+            findings(
+                NoForeignDelete::of(LOCK),
+                vec![opened(0), opened(1), next.clone(), ends, deleted(A, by, 0)],
+            )
+        };
+        assert_eq!(judge(closed(0), 77), [Finding::Tested], "of the former one");
+        assert_eq!(broken_by(&judge(closed(0), 1)).len(), 1);
+        let foreign = "session 0x2 deleted /lock/a-lock-0000000000 of session 0x1";
+        assert_eq!(broken_by(&judge(closed(1), 1)), [(foreign, None)]);
+    }
+
+    #[test]
+    fn what_is_nobodys_or_elsewhere_or_an_administrators_own_is_not_judged() {
+        let administrators = deleted(A, ADMIN, ADMIN);
+        for gone in
+            [deleted("/lock/readme", 1, NOBODY), deleted("/locks/a-lock-0000000000", 1, 0), administrators]
+        {
+            assert_eq!(findings(NoForeignDelete::of(LOCK), vec![opened(0), opened(1), gone]), []);
+        }
+    }
+
+    const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
+
     #[test]
     fn an_administrator_violates_an_assumption() {
-        let found = findings(NoForeignDelete::of(LOCK), vec![opened(0), deleted(A, 99, 0)]);
-        assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
+        for dies in [vec![], vec![closed(0)]] {
+            let events = [vec![opened(0), opened(1)], dies, vec![deleted(A, ADMIN, 0)]].concat();
+            assert_eq!(broken_by(&findings(NoForeignDelete::of(LOCK), events))[0].1, HIS);
+        }
+    }
+
+    #[test]
+    fn who_takes_the_next_ones_for_what_an_administrator_has_deleted_is_expected_to() {
+        let judge = |by| {
+            let made = vec![opened(0), opened(1), created(A, 0), deleted(A, by, 0), created(A, 1)];
+            let found = findings(NoForeignDelete::of(LOCK), [made, vec![deleted(A, 0, 1)]].concat());
+            broken_by(&found).into_iter().map(|(_, assumption)| assumption).collect::<Vec<_>>()
+        };
+        assert_eq!(judge(ADMIN), [HIS, HIS]);
+        assert_eq!(judge(1), [None, None], "not for what another actor has");
     }
 
     #[test]
