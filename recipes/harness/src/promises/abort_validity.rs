@@ -2,10 +2,10 @@
 
 use super::commitment::{Told, told, transaction_of};
 use super::findings::broken_at;
-use crate::event::{ActorId, Event};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
-use std::collections::BTreeSet;
-use zk_api::Text;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{SessionId, Text};
 
 /// Where nobody has failed and all vote to commit, all commit.
 ///
@@ -17,8 +17,9 @@ pub struct AbortValidity {
     root: &'static str,
     /// Whoever has no znode below this one is not waited for.
     sites: &'static str,
-    /// Who is there, and who has failed and is not there again.
-    there: BTreeSet<ActorId>,
+    /// Who is there, by which session: the last that it has opened.
+    there: BTreeMap<SessionId, ActorId>,
+    /// Who has failed, and is not there again.
     failed: BTreeSet<ActorId>,
     /// Transactions that have begun, and those that somebody may have failed in.
     begun: BTreeSet<Text>,
@@ -32,30 +33,36 @@ pub struct AbortValidity {
 impl AbortValidity {
     /// For the transactions below one znode, whose sites are present below another.
     pub fn of(root: &'static str, sites: &'static str) -> Self {
-        let (there, failed) = (BTreeSet::new(), BTreeSet::new());
+        let (there, failed) = (BTreeMap::new(), BTreeSet::new());
         let (begun, exempt, refused, alone) =
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         AbortValidity { root, sites, there, failed, begun, exempt, refused, alone }
     }
 
     fn begins(&mut self, transaction: &str) {
-        if self.begun.insert(transaction.into()) && !self.failed.is_empty() {
+        self.begun.insert(transaction.into());
+        if !self.failed.is_empty() {
             self.exempt.insert(transaction.into());
         }
     }
 
-    fn fails(&mut self, actor: ActorId) {
+    /// It has lost one of its sessions, or all with its life.
+    fn fails(&mut self, actor: ActorId, event: &Event) {
         self.exempt.extend(self.begun.iter().cloned());
-        // The session of a former life ends when the next one is there.
-        if self.there.remove(&actor) {
+        match event {
+            Event::Is(GroundTruth::SessionClosed { session, .. }) => drop(self.there.remove(session)),
+            Event::Is(_) | Event::Observed { .. } => self.there.retain(|_, other| *other != actor),
+        }
+        // Its next session, or life, may be there already.
+        if !self.there.values().any(|other| other.process == actor.process) {
             self.failed.insert(actor);
         }
     }
 
-    fn is_there(&mut self, actor: ActorId) {
+    fn is_there(&mut self, actor: ActorId, session: SessionId) {
         self.failed.retain(|other| other.process != actor.process);
-        self.there.retain(|other| other.process != actor.process);
-        self.there.insert(actor);
+        self.there.retain(|_, other| other.process != actor.process);
+        self.there.insert(session, actor);
     }
 }
 
@@ -68,8 +75,8 @@ impl Promise for AbortValidity {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match told(self.root, event) {
-            Some(Told::Failed(actor)) => self.fails(actor),
-            Some(Told::Begun(actor, _)) => self.is_there(actor),
+            Some(Told::Failed(actor)) => self.fails(actor, event),
+            Some(Told::Begun(actor, session)) => self.is_there(actor, session),
             Some(Told::Impatient(transaction)) => {
                 self.exempt.insert(transaction.into());
             }
@@ -104,7 +111,6 @@ mod tests {
     use super::super::commitment::testing::*;
     use super::super::testing::*;
     use super::*;
-    use crate::event::GroundTruth;
 
     fn aborts_after(mut events: Vec<Event>) -> Vec<Finding> {
         events.extend([written("/tx/1/decision", "abort"), does(1, "aborts")]);
@@ -143,6 +149,30 @@ mod tests {
         assert_eq!(aborts_after(vec![opened(0), crashed(0), next.clone(), under_way, closed(0)]), []);
         let found = aborts_after(vec![opened(0), crashed(0), next, closed(0)]);
         assert_eq!(broken_by(&found), [(what, None)]);
+    }
+
+    /// Once its former session had ended, who was there by the next one already was taken to have failed for good.
+    #[test]
+    fn a_session_that_ends_is_no_cause_of_what_begins_when_the_next_one_is_there() {
+        let what = "p1 aborts /tx/1, though nobody has failed or voted so";
+        for life in [0, 1] {
+            let actor = ActorId { life, ..actor(0) };
+            let next = Event::Is(GroundTruth::SessionOpened { session: session(7), actor });
+            let found = aborts_after(vec![opened(0), next.clone(), opened(2), closed(0)]);
+            assert_eq!(broken_by(&found), [(what, None)]);
+            let last = Event::Is(GroundTruth::SessionClosed { session: session(7), actor, expired: true });
+            assert_eq!(aborts_after(vec![opened(0), next.clone(), closed(0), last]), []);
+            let dies = Event::Is(GroundTruth::Crashed { actor });
+            assert_eq!(aborts_after(vec![opened(0), next.clone(), dies]), [], "the former life is over");
+            assert_eq!(aborts_after(vec![opened(0), proposes(2), next, closed(0)]), [], "it was under way");
+        }
+    }
+
+    #[test]
+    fn a_proposal_is_a_beginning_and_of_two_sites_one_can_fail_the_other() {
+        let judge = |events| findings(AbortValidity::of("/tx", "/sites"), events);
+        assert_eq!(judge(vec![proposes(2), does(0, "commits")]), [Finding::Tested]);
+        assert_eq!(judge(vec![opened(0), crashed(0), proposes(2), does(1, "aborts")]), []);
     }
 
     #[test]
