@@ -74,7 +74,10 @@ impl Promise for LeaversUnlisted {
             }
             Event::Is(GroundTruth::SessionClosed { session, actor, .. }) => {
                 self.sessions.remove(session);
-                self.leaving.retain(|leaves, _| leaves.main() != *actor);
+                // It may leave by another one.
+                if !self.sessions.values().any(|other| other == actor) {
+                    self.leaving.retain(|leaves, _| leaves.main() != *actor);
+                }
             }
             Event::Is(GroundTruth::Crashed { actor }) => {
                 self.leaving.retain(|leaves, _| leaves.main() != *actor);
@@ -125,5 +128,36 @@ mod tests {
     fn who_stays_or_is_dead_is_not_judged() {
         assert_eq!(judged(vec![closed(0)]), []);
         assert_eq!(judged(vec![notes(0, "joins", NODE)]), []);
+        assert_eq!(judged(vec![crashed(0)]), []);
+        assert_eq!(judged(vec![finished(0)]), []);
+        for dies in [crashed(1), closed(1), finished(1)] {
+            assert_eq!(broken_by(&judged(vec![dies])).len(), 1, "another one");
+        }
+    }
+
+    #[test]
+    fn who_says_once_more_that_it_has_left_is_not_judged_again() {
+        let ends = notes(0, "ends its round with", NODE);
+        assert_eq!(judged(vec![deleted(NODE, 0, 0), ends, created(NODE, 0)]), [Finding::Tested]);
+    }
+
+    /// Whoever left by one session was not judged any more when another one of its had ended.
+    #[test]
+    fn who_has_two_sessions_is_judged_by_the_one_that_lives() {
+        let next = Event::Is(GroundTruth::SessionOpened { session: session(50), actor: actor(0) });
+        let [leaves, ends] = ["leaves", "ends its round with"].map(|what| notes(0, what, NODE));
+        let judged = |events: Vec<Event>| {
+            let all = [vec![opened(0), next.clone()], events, vec![ends.clone()]].concat();
+            findings(LeaversUnlisted::of(LOCK), all)
+        };
+        let by_next = Event::Is(GroundTruth::NodeCreated {
+            path: NODE.into(),
+            by: session(50),
+            owner: session(50),
+            czxid: zk_api::Zxid::new(1, 1),
+        });
+        let found = judged(vec![by_next, leaves.clone(), closed(0)]);
+        assert_eq!(broken_by(&found), [("p0 says that it has left, and /lock/p0 is there", None)]);
+        assert_eq!(judged(vec![created(NODE, 0), closed(0), leaves]), [], "it goes with the former one");
     }
 }
