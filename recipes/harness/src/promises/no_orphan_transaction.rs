@@ -3,7 +3,7 @@
 use super::commitment::transaction_of;
 use super::findings::broken_at;
 use crate::context::below;
-use crate::event::{End, Event, GroundTruth};
+use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanTransaction {
     root: &'static str,
-    /// Which processes there are, and how far they are.
-    sites: BTreeMap<u16, Site>,
+    /// The last lives of the processes that there are, and how far they are.
+    sites: BTreeMap<ActorId, Site>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +36,7 @@ impl NoOrphanTransaction {
 
     fn is_done(&self, site: &str) -> bool {
         let process = site.strip_prefix('p').and_then(|number| number.parse().ok());
-        process.and_then(|process: u16| self.sites.get(&process)) == Some(&Site::Done)
+        self.sites.iter().any(|(actor, far)| Some(actor.process) == process && *far == Site::Done)
     }
 }
 
@@ -52,17 +52,16 @@ impl Promise for NoOrphanTransaction {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
-                self.sites.insert(actor.process, Site::Idle);
+                // A life may have several, one after the other.
+                self.sites.retain(|other, _| other.process != actor.process || other == actor);
+                self.sites.entry(*actor).or_insert(Site::Idle);
             }
             Event::Is(GroundTruth::Finished { actor, end: End::Done }) => {
-                let before = self.sites.insert(actor.process, Site::Done);
+                let before = self.sites.insert(*actor, Site::Done);
                 found.extend((before == Some(Site::Busy)).then_some(Finding::Tested));
             }
-            Event::Is(GroundTruth::Finished { actor, end: End::SessionLost | End::Failed }) => {
-                self.sites.insert(actor.process, Site::Idle);
-            }
             Event::Observed { actor, what } if what.told().is_some_and(|(_, of, _)| below(self.root, of)) => {
-                self.sites.insert(actor.process, Site::Busy);
+                self.sites.insert(actor.main(), Site::Busy);
             }
             Event::Is(_) | Event::Observed { .. } => {}
         }
@@ -129,6 +128,22 @@ mod tests {
         assert_eq!(left(vec![finished(0), crashed(1)], &["/tx/1", "/tx/1/p1"]), []);
         assert_eq!(left(vec![finished(0), finished(1)], &["/sites/p0"]), []);
         assert_eq!(left(vec![opened(10), finished(1)], &["/tx/1", "/tx/1/p10"]), []);
+        assert_eq!(left(vec![finished(0), finished(1)], &["/tx/1", "/tx/1/p7"]), [], "it never came");
+        let next = Event::Is(GroundTruth::SessionOpened {
+            session: session(7),
+            actor: ActorId { life: 1, ..actor(0) },
+        });
+        assert_eq!(left(vec![finished(0), next], &["/tx/1", "/tx/1/p0"]), [], "its last life is under way");
+    }
+
+    /// Who had come to its end was held to nothing once its client had opened another session.
+    #[test]
+    fn who_goes_on_in_a_new_session_has_done_what_it_did_in_the_former_one() {
+        let next = Event::Is(GroundTruth::SessionOpened { session: session(7), actor: actor(0) });
+        let found = left(vec![finished(0), closed(0), next.clone(), opened(2)], &["/tx/1", "/tx/1/p0"]);
+        assert_eq!(broken_by(&found), [("/tx/1/p0 is left, though p0 has done all it was to do", None)]);
+        let took_part = vec![notes(0, "proposes", "/tx/1"), closed(0), next, finished(0)];
+        assert_eq!(left(took_part, &[]), [Finding::Tested]);
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
