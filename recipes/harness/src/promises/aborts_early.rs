@@ -51,6 +51,7 @@ impl Promise for AbortsEarly {
                 let is_early = !commits && self.empty.iter().any(|path| is_vote(&path));
                 found.extend(is_early.then_some(Finding::Tested));
             }
+            (Some(Told::Impatient(_)), Event::Observed { actor, .. }) => drop(self.waiting.remove(actor)),
             (Some(Told::Failed(actor)), _) => self.waiting.retain(|waits, _| waits.main() != actor),
             (_, Event::Observed { actor, what }) => {
                 if let Some((words::VOTES_TO_COMMIT | words::VOTES_TO_ABORT, transaction, _)) = what.told() {
@@ -81,7 +82,7 @@ impl Promise for AbortsEarly {
 
 #[cfg(test)]
 mod tests {
-    use super::super::commitment::testing::{does, written};
+    use super::super::commitment::testing::{does, impatient, written};
     use super::super::testing::*;
     use super::*;
 
@@ -101,6 +102,18 @@ mod tests {
         let judge = |dies| resting(AbortsEarly::of("/tx"), [begun(), vec![dies]].concat(), &waits);
         assert_eq!(judge(crashed(1)), found);
         assert_eq!(judge(crashed(0)), []);
+        // Nor does it wait for votes once it has aborted, or has said that it waits no longer.
+        assert_eq!(judge(does(0, "aborts")), []);
+        assert_eq!(judge(impatient(0)), []);
+        assert_eq!(judge(impatient(1)), found);
+    }
+
+    #[test]
+    fn who_has_ended_waits_for_nothing_and_who_waits_where_nobody_aborts_may() {
+        let waits = Rest { unfinished: vec![actor(0)], ..Rest::default() };
+        assert_eq!(resting(AbortsEarly::of("/tx"), begun(), &Rest::default()), []);
+        let agreed = vec![notes(0, "votes to commit", "/tx/1"), written(VOTES[0], "commit")];
+        assert_eq!(resting(AbortsEarly::of("/tx"), agreed, &waits), []);
     }
 
     #[test]
