@@ -1,7 +1,7 @@
 //! Promises that a recipe does not make, measured all the same.
 
 use crate::event::Event;
-use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms, anew};
+use crate::promise::{Assumption, Finding, Promise, Rest, Terms, anew};
 
 /// A promise that the recipe does not make: what it finds is reported with its rate, and is no defect.
 ///
@@ -14,7 +14,6 @@ fn only_measured(found: &mut [Finding]) {
     for finding in found {
         if let Finding::Broken(violation) = finding {
             violation.violated_assumption.get_or_insert(Assumption::Promised);
-            violation.about = Subject::Unsaid;
         }
     }
 }
