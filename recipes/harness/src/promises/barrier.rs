@@ -288,6 +288,8 @@ mod tests {
         let found = findings(BarrierHolds::of(NODE), vec![up(), comes(1), down(), up(), passes(1)]);
         assert_eq!(found, [Finding::Tested]);
         assert_eq!(findings(BarrierHolds::of(NODE), vec![comes(1), passes(1)]), []);
+        let raised = vec![comes(1), up(), down(), passes(1)];
+        assert_eq!(findings(BarrierHolds::of(NODE), raised), [Finding::Tested], "raised as it waited");
     }
 
     #[test]
@@ -306,6 +308,7 @@ mod tests {
         assert_eq!(found(vec![up(), comes(1), down(), passes(1)]), [Finding::Tested]);
         assert_eq!(found(vec![up(), down(), comes(1), passes(1)]), []);
         assert_eq!(found(vec![comes(1), passes(1), up(), down()]), []);
+        assert_eq!(found(vec![up(), comes(1), passes(1)]), [], "nobody has released it");
     }
 
     #[test]
@@ -324,6 +327,8 @@ mod tests {
             broken_by(&found),
             [("p0 says that it has lowered /gate/barrier, which never was so", None)]
         );
+        assert_eq!(judged(vec![raises.clone(), up(), raised.clone()]), [Finding::Tested]);
+        assert_eq!(judged(vec![up(), lowers.clone(), down(), lowered.clone()]), [Finding::Tested]);
         // Another may have changed it again.
         assert_eq!(judged(vec![raises, up(), down(), raised]), [Finding::Tested]);
         assert_eq!(judged(vec![up(), lowers, down(), up(), lowered]), [Finding::Tested]);
@@ -339,5 +344,9 @@ mod tests {
         );
         let unseen = vec![up(), comes(1), down(), up(), sees(1)];
         assert_eq!(resting(NoOpeningMissed::of(NODE), unseen, &waiting(1)), []);
+        let passing =
+            |events: Vec<Event>| findings(NoOpeningMissed::of(NODE), [events, vec![passes(1)]].concat());
+        assert_eq!(passing(vec![up(), comes(1), sees(1), down()]), [Finding::Tested]);
+        assert_eq!(passing(vec![up(), comes(1), down()]), [], "it has not seen it");
     }
 }

@@ -49,6 +49,28 @@ fn one_that_died_after_it_was_registered_counts_and_one_that_gave_up_does_not() 
 }
 
 #[test]
+fn who_has_died_counts_for_the_round_that_it_was_registered_for_and_no_other() {
+    // Its znode goes with its session, whichever is told first.
+    let died = with(&[vec![vanished("/barrier/p1", 1), closed(1)], passes(0)]);
+    assert_eq!(findings(EntersTogether::of(B), died), [Finding::Tested]);
+    let first = [vec![closed(1)], passes(0), leaves(0)].concat();
+    let next = [arrives(0), vec![opened(2)], arrives(2), vec![says(2, "gives up")], passes(0)].concat();
+    let found = findings(EntersTogether::of(B), with(&[first, next]));
+    assert_eq!(broken_by(&found), [("p0 passes /barrier with 1 of 2", None)]);
+}
+
+#[test]
+fn who_has_passed_or_is_in_a_round_that_runs_does_not_gather() {
+    // Its znode is there only when it has passed already.
+    let early = [vec![opened(0), opened(1), says(0, "arrives at")], passes(0)].concat();
+    let late = [vec![created("/barrier/p0", 0)], arrives(1), passes(1)].concat();
+    let found = findings(EntersTogether::of(B), [early, late].concat());
+    assert_eq!(broken_by(&found)[1..], [("p1 passes /barrier with 1 of 2", None)]);
+    let found = findings(EntersTogether::of(B), with(&[passes(0), leaves(0), arrives(0), passes(0)]));
+    assert_eq!(broken_by(&found), [("p0 passes /barrier with 1 of 2", None)]);
+}
+
+#[test]
 fn leaving_while_another_is_inside_or_has_yet_to_pass_breaks_it() {
     let inside = findings(LeavesTogether::of(B), with(&[passes(0), passes(1), leaves(0)]));
     assert_eq!(broken_by(&inside), [("p0 has left /barrier while p1 has not asked to", None)]);
@@ -125,6 +147,55 @@ fn waiting_with_enough_others_breaks_it_and_waiting_for_others_does_not() {
     );
 }
 
+/// What is found where all these wait at rest, who live.
+fn waiting(events: Vec<Event>, actors: &[u16]) -> Vec<Finding> {
+    let unfinished: Vec<_> = actors.iter().map(|p| actor(*p)).collect();
+    let sessions = actors.iter().map(|p| (session(*p), actor(*p))).collect();
+    resting(BarrierOpens::of(B), events, &Rest { unfinished, sessions, ..Rest::default() })
+}
+
+#[test]
+fn waiting_for_those_inside_breaks_nothing_and_for_those_of_another_round_does() {
+    let asks = |p| vec![says(p, "asks to leave")];
+    // One is inside: of the round that the other leaves, or of the one before that for which enough have come.
+    assert_eq!(waiting(with(&[passes(0), passes(1), asks(0)]), &[0, 1]), []);
+    let round = with(&[passes(0), passes(1), leaves(0), arrives(0), vec![opened(2)], arrives(2)]);
+    assert_eq!(waiting(round, &[0, 1, 2]), []);
+    // p2 begins another round with p1, which has left, and p0 is forgotten in the first one.
+    let next = [vec![opened(2)], leaves(1), arrives(1), arrives(2), passes(2)].concat();
+    let found = waiting(with(&[passes(0), passes(1), asks(0), next, passes(1)]), &[0, 1, 2]);
+    let what = "p0 waits for ever at /barrier to leave, and nobody of its round is inside";
+    assert_eq!(broken_by(&found), [(what, None)]);
+}
+
+#[test]
+fn who_leaves_or_is_late_for_a_round_that_runs_is_not_one_of_enough_to_enter() {
+    let early = [vec![opened(0), opened(1), says(0, "arrives at")], passes(0)].concat();
+    let leaves = [vec![says(0, "asks to leave")], arrives(1)].concat();
+    let what = "p0 waits for ever at /barrier to leave, and nobody of its round is inside";
+    assert_eq!(broken_by(&waiting([early, leaves].concat(), &[0, 1])), [(what, None)]);
+    let runs = with(&[passes(1), vec![crashed(1), opened(2)], arrives(2)]);
+    let what = "p0 waits for ever at /barrier to enter a round that runs";
+    assert_eq!(broken_by(&waiting(runs, &[0, 2])), [(what, None)]);
+}
+
+#[test]
+fn of_two_threads_at_one_barrier_nothing_is_judged_and_of_one_that_comes_twice_all_is() {
+    let other = |what| by_thread(1, says(0, what));
+    let two = [vec![opened(0), opened(1)], arrives(0), vec![other("arrives at"), created("/barrier/x", 0)]];
+    assert_eq!(findings(EntersTogether::of(B), [two.concat(), passes(0)].concat()), []);
+    let inside = [arrives(1), passes(1), passes(0), vec![other("passes")]].concat();
+    let leave = vec![says(0, "asks to leave"), says(1, "asks to leave")];
+    assert_eq!(
+        waiting([two.concat(), inside, leave].concat(), &[0, 1]),
+        [],
+        "the other may be of that round"
+    );
+    let twice = [vec![opened(0), opened(1)], arrives(0), arrives(0), passes(0)].concat();
+    let found = findings(EntersTogether::of(B), twice);
+    assert_eq!(broken_by(&found), [("p0 passes /barrier with 1 of 2", None)]);
+}
+
 const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
 
 fn deletes_externally(p: u16) -> Vec<Event> {
@@ -141,6 +212,13 @@ fn who_passes_without_one_whose_znode_was_deleted_is_expected_to_in_that_round_a
     assert_eq!(
         assumption(EntersTogether::of(B), &[deletes_externally(1), passes(1), vec![closed(1)], passes(0)]),
         HIS
+    );
+    assert_eq!(
+        assumption(
+            EntersTogether::of(B),
+            &[deletes_externally(1), vec![closed(1)], passes(0), leaves(0), arrives(0), passes(0)]
+        ),
+        None
     );
     // It is registered anew, and counts.
     let again = with(&[deletes_externally(1), vec![created("/barrier/p1", 1)], passes(0)]);
@@ -168,7 +246,10 @@ fn who_leaves_behind_one_whose_znode_was_deleted_is_expected_to_and_behind_anoth
     assert_eq!(assumption(LeavesTogether::of(B), &[inside.clone(), deletes_externally(1), leaves(0)]), HIS);
     assert_eq!(assumption(LeavesTogether::of(B), &[inside.clone(), deletes_externally(0), leaves(0)]), None);
     let third = [vec![opened(2)], arrives(2), passes(0), passes(1), passes(2)].concat();
-    assert_eq!(assumption(LeavesTogether::of(B), &[third, deletes_externally(1), leaves(0)]), None);
+    assert_eq!(assumption(LeavesTogether::of(B), &[third.clone(), deletes_externally(1), leaves(0)]), None);
+    // It has made another one as it was inside, and is in that round still.
+    let again = [deletes_externally(1), vec![created("/barrier/p1", 1)]].concat();
+    assert_eq!(assumption(LeavesTogether::of(B), &[third, again, leaves(1)]), None);
     let late = [deletes_externally(1), passes(0), leaves(0), passes(1)].concat();
     assert_eq!(broken_by(&findings(LeavesTogether::of(B), with(&[late]))), []);
     assert_eq!(
@@ -188,6 +269,8 @@ fn a_round_may_begin_beside_one_whose_znode_was_deleted_and_beside_no_other() {
     assert_eq!(assumption(RoundsDoNotMix::of(B), &[inside, deletes_externally(0), next]), None);
     let late = [deletes_externally(1), passes(0), passes(1)];
     assert_eq!(assumption(RoundsDoNotMix::of(B), &late), HIS);
+    let alone = with(&[deletes_externally(0), passes(0)]);
+    assert_eq!(findings(RoundsDoNotMix::of(B), alone), [], "which follows no other");
     // Who gathers as one that lost its znode to him comes late is in the next round.
     let counted = with(&[deletes_externally(0), passes(0), leaves(0), arrives(0), passes(1), passes(0)]);
     for found in [findings(RoundsDoNotMix::of(B), counted.clone()), findings(EntersTogether::of(B), counted)]
@@ -212,15 +295,20 @@ fn who_waits_is_expected_to_with_one_whose_znode_was_deleted_since_it_came() {
 
 #[test]
 fn all_is_expected_after_a_change_of_what_is_no_members_and_nothing_after_a_write_to_a_members() {
-    let writes = |path: &str, owner| {
-        let (path, by, mzxid) = (path.into(), session(ADMIN), zk_api::Zxid::new(1, 9));
+    let writes_by = |p, path: &str, owner| {
+        let (path, by, mzxid) = (path.into(), session(p), zk_api::Zxid::new(1, 9));
         Event::Is(GroundTruth::NodeWritten { path, by, owner, data: "".into(), mzxid })
     };
+    let writes = |path, owner| writes_by(ADMIN, path, owner);
     let late = |change| assumption(LeavesTogether::of(B), &[vec![change], passes(0), passes(1), leaves(0)]);
     assert_eq!(late(writes(B, SessionId::NONE)), HIS);
     assert_eq!(late(deleted("/barrier/ready", ADMIN, NOBODY)), HIS);
     assert_eq!(late(writes("/barrier/p1", session(1))), None);
     assert_eq!(late(deleted("/elsewhere", ADMIN, NOBODY)), None);
+    // Nor after what members do, or the server by itself.
+    assert_eq!(late(writes_by(1, B, SessionId::NONE)), None);
+    assert_eq!(late(deleted("/barrier/ready", 1, NOBODY)), None);
+    assert_eq!(late(vanished("/barrier/ready", NOBODY)), None);
 }
 
 /// Opens the next session.
