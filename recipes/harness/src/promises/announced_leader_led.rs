@@ -141,5 +141,17 @@ mod tests {
     fn who_was_elected_may_be_announced_and_found_even_when_it_is_gone() {
         let events = vec![granted_as(0, A, None), announces(0), vanished(A, 0), finds(1, A), announces(99)];
         assert_eq!(judge(events), [Finding::Tested, Finding::Tested]);
+        assert_eq!(judge(vec![vanished(A, 0), announces(1)]), [], "nobody else stands");
+    }
+
+    #[test]
+    fn what_is_no_candidates_stands_for_nobody() {
+        let (path, by, owner, czxid) = ("/lock/terms".into(), session(1), SessionId::NONE, Zxid::new(1, 1));
+        let nobodys = Event::Is(GroundTruth::NodeCreated { path, by, owner, czxid });
+        for other in [nobodys, created("/locks/a-n-0000000000", 1)] {
+            let first = vec![opened(0), opened(1), other, created(A, 0), created(B, 1), announces(0)];
+            assert_eq!(findings(AnnouncedLeaderLed::of(LOCK), first), [Finding::Tested]);
+        }
+        assert_eq!(judge(vec![finds(1, "/locks/a-n-0000000000")]), []);
     }
 }

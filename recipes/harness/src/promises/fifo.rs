@@ -127,6 +127,43 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_contenders_stands_before_nobody() {
+        let nobodys = |path: &str| {
+            let (path, by, owner, czxid) =
+                (path.into(), session(0), SessionId::NONE, zk_api::Zxid::new(1, 1));
+            Event::Is(GroundTruth::NodeCreated { path, by, owner, czxid })
+        };
+        for other in [nobodys("/lock/readme"), created("/locks/a-lock-0000000000", 0)] {
+            assert_eq!(findings(Fifo::of(LOCK), vec![other, created(B, 1), granted_as(1, B, None)]), []);
+        }
+    }
+
+    #[test]
+    fn names_without_numbers_stand_in_the_order_in_which_they_were_made() {
+        let made = vec![created("/lock/z", 0), created("/lock/a", 1)];
+        let found = findings(Fifo::of(LOCK), [made, vec![granted_as(1, "/lock/a", None)]].concat());
+        assert_eq!(broken_by(&found), [("p1 was granted /lock/a before /lock/z", None)]);
+    }
+
+    #[test]
+    fn what_the_dead_say_and_of_which_lock_below_it_is_not_judged() {
+        let lines = [created(A, 0), opened(1), created(B, 1), created("/lock/b/n-0000000002", 1)];
+        let of_another = |shares| {
+            let (lock, node) = ("/lock/b".into(), "/lock/b/n-0000000002".into());
+            let what = match shares {
+                true => Observation::Shares { lock, node, token: None },
+                false => Observation::Granted { lock, node, token: None },
+            };
+            vec![Event::Observed { actor: actor(1), what }]
+        };
+        let of_dead = |grant| vec![closed(1), grant];
+        let [dead, dead_shares] = [granted_as(1, B, None), shares_as(1, B, None)].map(of_dead);
+        for events in [dead, dead_shares, of_another(true), of_another(false)] {
+            assert_eq!(findings(Fifo::of(LOCK), [lines.to_vec(), events].concat()), []);
+        }
+    }
+
+    #[test]
     fn the_oldest_znode_may_be_granted() {
         let found = findings(Fifo::of(LOCK), vec![created(A, 0), created(B, 1), granted_as(0, A, None)]);
         assert_eq!(found, [Finding::Tested]);
@@ -134,7 +171,12 @@ mod tests {
 
     #[test]
     fn a_znode_that_is_gone_does_not_stand_before_others() {
-        let events = vec![created(A, 0), created(B, 1), vanished(A, 0), granted_as(1, B, None)];
-        assert_eq!(broken_by(&findings(Fifo::of(LOCK), events)), []);
+        let gone = vec![created(A, 0), created(B, 1), vanished(A, 0)];
+        let judge = |events: Vec<Event>| findings(Fifo::of(LOCK), [gone.clone(), events].concat());
+        assert_eq!(judge(vec![granted_as(1, B, None)]), []);
+        let last = "/lock/c-lock-0000000002";
+        let found = judge(vec![created(last, 2), granted_as(2, last, None)]);
+        let what = "p2 was granted /lock/c-lock-0000000002 before /lock/a-lock-0000000001";
+        assert_eq!(broken_by(&found), [(what, None)]);
     }
 }

@@ -215,7 +215,22 @@ mod tests {
         assert_eq!(broken_by(&judge(vec![gone.clone()])), [(what, None)]);
         assert_eq!(judge(vec![leaves(0), gone.clone()]), [Finding::Tested]);
         assert_eq!(judge(vec![shares(0), gone.clone()]), [Finding::Tested], "it goes on by another one");
-        assert_eq!(judge(vec![closed(0), gone]), [Finding::Tested]);
+        assert_eq!(judge(vec![closed(0), gone.clone()]), [Finding::Tested]);
+        // Nor does it hold it less because it has another.
+        let node = "/elsewhere/a-lock-0000000000".into();
+        let what_else = Observation::Granted { lock: "/elsewhere".into(), node, token: None };
+        let both = vec![Event::Observed { actor: actor(0), what: what_else }, gone];
+        assert_eq!(broken_by(&judge(both)), [(what, None)]);
+    }
+
+    /// Whoever has one thread knows which znode is whose.
+    #[test]
+    fn who_has_one_thread_may_delete_what_it_holds_the_lock_by() {
+        let (mut promise, mut found) = (NoForeignDelete::of(LOCK), Vec::new());
+        for event in [opened(0), opened(1), granted(0), deleted(A, 0, 0)] {
+            promise.see(&event, &mut found);
+        }
+        assert_eq!(found, [Finding::Tested]);
     }
 
     #[test]

@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_znode_that_outlives_its_attempt_breaks_it() {
-        for end in [released(0), finished(0)] {
+        for end in [released(0), gives_up(0), finished(0)] {
             let found = at_rest(vec![attempts(0), end], &[("/lock/a-lock-0000000000", 0)]);
             let what = "/lock/a-lock-0000000000 is left of p0, which does not try any more";
             assert_eq!(broken_by(&found), [(what, None)]);
@@ -155,6 +155,10 @@ mod tests {
         let nodes = [("/lock/a-lock-0000000000", 0), ("/lock/b-lock-0000000001", 7)];
         assert_eq!(at_rest(vec![attempts(0)], &nodes), []);
         assert_eq!(at_rest(vec![attempts(0), crashed(0)], &nodes), []);
+        let why = "there is no more to do".into();
+        let elsewhere = Observation::GivesUp { lock: "/elsewhere".into(), why };
+        let gives_up = Event::Observed { actor: actor(0), what: elsewhere };
+        assert_eq!(at_rest(vec![attempts(0), gives_up], &nodes), []);
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
