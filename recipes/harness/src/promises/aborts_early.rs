@@ -122,5 +122,14 @@ mod tests {
         assert_eq!(findings(AbortsEarly::of("/tx"), early), [Finding::Tested]);
         let late = [begun(), vec![written(VOTES[1], "commit"), does(0, "aborts")]].concat();
         assert_eq!(findings(AbortsEarly::of("/tx"), late), []);
+        let gone = [begun(), vec![deleted(VOTES[1], 1, NOBODY), does(0, "aborts")]].concat();
+        assert_eq!(findings(AbortsEarly::of("/tx"), gone), [], "nobody is to vote there any more");
+        let commits = [begun(), vec![does(0, "commits")]].concat();
+        assert_eq!(findings(AbortsEarly::of("/tx"), commits), []);
+        // Neither a decision that is to come is a vote, nor one of another transaction.
+        for other in ["/tx/1/decision", "/tx/2/p1"] {
+            let all = vec![written(VOTES[1], "commit"), created(other, 0), does(0, "aborts")];
+            assert_eq!(findings(AbortsEarly::of("/tx"), [begun(), all].concat()), []);
+        }
     }
 }

@@ -90,3 +90,31 @@ pub fn of_published_commitment(root: &'static str, sites: &'static str) -> Vec<B
         Box::new(Undisturbed::of(NoFailure).within(root)),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_promises_what_it_says() {
+        let names = |all: Vec<Box<dyn AnyPromise>>| {
+            all.iter().map(|promise| promise.name()).collect::<Vec<_>>().join(" ")
+        };
+        let safe = "exclusion-among-live-sessions exclusion-at-fenced-resource exclusion-at-unfenced-resource \
+                    tokens-increase";
+        let without = "exclusion-among-live-sessions exclusion-at-unfenced-resource";
+        let fair = "fifo one-woken-per-deletion";
+        let shared = "fifo sharers-wake-together sharers-meet";
+        let rest = "no-waiter-stuck no-orphan-znode no-foreign-delete no-failure";
+        assert_eq!(names(of_fenced_lock("/lock")), format!("{safe} {fair} {rest}"));
+        assert_eq!(names(of_fair_lock("/lock")), format!("{without} {fair} {rest}"));
+        assert_eq!(names(of_shared_lock("/lock", "-write-")), format!("{safe} {shared} {rest}"));
+        let queue = "nothing-lost taken-once takes-in-order queue-progress no-waiter-stuck no-failure";
+        assert_eq!(names(of_queue("/queue", Delivery::AtLeastOnce)), queue);
+        let published = "agreement commit-validity irrevocability abort-validity no-waiter-stuck voters-learn \
+                         no-failure";
+        assert_eq!(names(of_published_commitment("/tx", "/sites")), published);
+        let ours = format!("{published} content-reaches aborts-early no-orphan-transaction");
+        assert_eq!(names(of_commitment("/tx", "/sites")), ours);
+    }
+}

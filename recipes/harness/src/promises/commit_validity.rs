@@ -226,6 +226,17 @@ mod tests {
                     let found = judge([word, NAY], vec![], aye());
                     assert_eq!(broken_by(&found).len(), 1, "it wrote what it did not say");
                 }
+                // So does one that changes its vote to abort, and not one that votes in another transaction.
+                let says_no = vec![writes(session(1), "abort"), again()];
+                let elsewhere = Observation::note(AYE, "/tx/2", 1);
+                let votes_elsewhere = vec![
+                    Event::Observed { actor: first, what: elsewhere },
+                    written_by(session(1), "/tx/2/p1", "commit"),
+                    again(),
+                ];
+                for late in [says_no, votes_elsewhere] {
+                    assert_eq!(broken_by(&judge([AYE, NAY], vec![], late)), [(&*refused, None)]);
+                }
                 // It is changed, or gone, before the other word.
                 let changed = || writes(session(0), "abort");
                 for gone in [vec![changed()], vec![changed(), again()], vec![vanished(VOTE, 1)]] {

@@ -130,6 +130,9 @@ mod tests {
         assert_eq!(broken_by(&found), [(what, None)]);
         assert_eq!(findings(promise(), vec![says("joins"), created(NODE, 0), is_member()]), []);
         assert_eq!(findings(promise(), vec![says("joins"), closed(0), is_member()]), []);
+        let elsewhere = Observation::begins(words::TAKES, "/queue/item-0000000000", 0);
+        let begins = Event::Observed { actor: actor(0), what: elsewhere };
+        assert_eq!(findings(promise(), vec![says("joins"), begins]), []);
         let (path, by, owner) = (NODE.into(), session(0), SessionId::NONE);
         let created = Event::Is(GroundTruth::NodeCreated { path, by, owner, czxid: zk_api::Zxid::new(1, 1) });
         let found = findings(promise(), vec![says("joins"), created]);

@@ -75,13 +75,13 @@ mod tests {
     use super::*;
 
     /// What is found at rest after these znodes were made, and these events.
-    fn at_rest(made: [(&str, u16); 2], then: Vec<Event>, unfinished: u16) -> Vec<Finding> {
-        let made = made.map(|(path, p)| {
-            let (by, owner, czxid) = (session(p), SessionId::NONE, zk_api::Zxid::new(1, 1));
-            Event::Is(GroundTruth::NodeCreated { path: path.into(), by, owner, czxid })
+    fn at_rest(made: &[(&str, u16)], then: Vec<Event>, unfinished: u16) -> Vec<Finding> {
+        let made = made.iter().map(|(path, p)| {
+            let (by, owner, czxid) = (session(*p), SessionId::NONE, zk_api::Zxid::new(1, 1));
+            Event::Is(GroundTruth::NodeCreated { path: (*path).into(), by, owner, czxid })
         });
         let rest = Rest { unfinished: (0..unfinished).map(actor).collect(), ..Rest::default() };
-        resting(NoLitter::default(), [made.to_vec(), then].concat(), &rest)
+        resting(NoLitter::default(), made.chain(then).collect(), &rest)
     }
 
     const NUMBERS: [&str; 2] = ["/a/n-0000000000", "/a/n-0000000001"];
@@ -89,10 +89,12 @@ mod tests {
     #[test]
     fn two_of_a_kind_that_one_has_left_break_it() {
         for two in [["/a/1", "/a/2"], ["/a/seen-g00x00x1", "/a/seen-g00x00x2"], NUMBERS] {
-            let found = at_rest(two.map(|path| (path, 0)), vec![finished(0)], 0);
+            let found = at_rest(&two.map(|path| (path, 0)), vec![finished(0)], 0);
             let what = format!("{} and {} are left, though everybody has come to its end", two[0], two[1]);
             assert_eq!(broken_by(&found), [(&*what, None)]);
         }
+        let third = [(NUMBERS[0], 0), (NUMBERS[1], 0), ("/a/n-0000000002", 0)];
+        assert_eq!(broken_by(&at_rest(&third, vec![], 0)).len(), 1, "it is told once");
     }
 
     #[test]
@@ -100,24 +102,24 @@ mod tests {
         let others =
             [["/a/entries", "/a/taken"], ["/a/p0", "/b/p1"], ["/a/seen-1", "/a/done-1"], ["/a/x", "/a/x1"]];
         for two in others {
-            assert_eq!(at_rest(two.map(|path| (path, 0)), vec![], 0), [Finding::Tested], "{two:?}");
+            assert_eq!(at_rest(&two.map(|path| (path, 0)), vec![], 0), [Finding::Tested], "{two:?}");
         }
-        assert_eq!(at_rest([(NUMBERS[0], 0), (NUMBERS[1], 1)], vec![], 0), [Finding::Tested]);
+        assert_eq!(at_rest(&[(NUMBERS[0], 0), (NUMBERS[1], 1)], vec![], 0), [Finding::Tested]);
         let own = NUMBERS.map(|path| (path, 0));
-        assert_eq!(at_rest(own, vec![deleted(NUMBERS[0], 0, NOBODY)], 0), [Finding::Tested]);
+        assert_eq!(at_rest(&own, vec![deleted(NUMBERS[0], 0, NOBODY)], 0), [Finding::Tested]);
     }
 
     #[test]
     fn who_has_not_ended_or_has_died_may_have_left_them() {
         let own = NUMBERS.map(|path| (path, 0));
-        assert_eq!(at_rest(own, vec![], 1), []);
+        assert_eq!(at_rest(&own, vec![], 1), []);
         for dies in [crashed(0), closed(0)] {
-            assert_eq!(at_rest(own, vec![dies], 0), []);
+            assert_eq!(at_rest(&own, vec![dies], 0), []);
         }
-        assert_eq!(at_rest(own, vec![by_thread(1, attempts(0)), finished(0)], 0), [], "its thread goes on");
+        assert_eq!(at_rest(&own, vec![by_thread(1, attempts(0)), finished(0)], 0), [], "its thread goes on");
         // Neither is a death: what an administrator takes away elsewhere, and to close one's own session.
         for event in [deleted("/b/p0", ADMIN, 0), closes(0)] {
-            assert_eq!(broken_by(&at_rest(own, vec![event], 0)).len(), 1);
+            assert_eq!(broken_by(&at_rest(&own, vec![event], 0)).len(), 1);
         }
     }
 }
