@@ -88,7 +88,7 @@ impl ExclusionAtResource {
     }
 
     fn effect(&mut self, event: &Event) -> Effect {
-        // That one has its place already.
+        // Who has lost a znode as it asked has its place already.
         let had_lost = match event {
             Event::Is(GroundTruth::SessionClosed { actor, .. }) => self.tracker.lost_a_znode(*actor),
             Event::Is(_) | Event::Observed { .. } => false,
@@ -115,10 +115,11 @@ impl ExclusionAtResource {
                 self.asking.retain(|other| other != actor)
             }
             Event::Is(truth) => {
-                if let Some(actor) = dies.filter(|_| !had_lost).or(self.tracker.loser(truth)) {
+                if let Some(actor) = dies.or(self.tracker.loser(truth)) {
                     // Of several threads one can have been granted it, as it stands before the others.
-                    let asking = self.asking.iter().filter(|other| other.main() == actor);
-                    asking.copied().collect::<Vec<_>>().into_iter().for_each(|actor| self.put_last(actor));
+                    let asking = self.asking.iter().copied().filter(|other| other.main() == actor);
+                    let new: Vec<_> = asking.filter(|other| !had_lost || !self.has_place(*other)).collect();
+                    new.into_iter().for_each(|actor| self.put_last(actor));
                 }
             }
         }
@@ -147,12 +148,15 @@ impl ExclusionAtResource {
         self.granted.insert(actor, shares);
         let lost = self.tracker.has_ended(actor) || self.tracker.lost_to_another(actor, node);
         let asked = self.asking.remove(&actor);
-        let has_place = self.order.contains(&actor) || self.superseded.contains_key(&actor);
         // Who has lost it already has its place; and so has who held it alone and makes do with a share now.
-        if !(lost || !asked && shares && has_place) {
+        if !(lost || !asked && shares && self.has_place(actor)) {
             self.renewed.remove(&actor.main());
             self.put_last(actor);
         }
+    }
+
+    fn has_place(&self, actor: ActorId) -> bool {
+        self.order.contains(&actor) || self.superseded.contains_key(&actor)
     }
 
     fn shares(&self, actor: ActorId) -> bool {
@@ -402,6 +406,24 @@ mod tests {
         let events = vec![granted(1), granted(0), granted(1), wrote(Fenced, 1, true), wrote(Fenced, 0, true)];
         let found = findings(ExclusionAtResource::fenced(LOCK), events);
         assert_eq!(broken_by(&found), [(FENCED, None)]);
+    }
+
+    /// Only the one that had lost its znode had its place, and what the other wrote was not judged.
+    #[test]
+    fn of_two_threads_that_ask_and_die_the_one_that_has_lost_nothing_is_the_earlier_holder_as_well() {
+        let write = GroundTruth::Wrote {
+            resource: Fenced,
+            actor: actor(0).of_thread(1),
+            token: None,
+            accepted: true,
+        };
+        let loses =
+            vec![opened(0), opened(1), by_thread(2, attempts(0)), deleted("/lock/x-lock-0000000009", 1, 0)];
+        let dies =
+            vec![by_thread(1, attempts(0)), closed(0), attempts(1), granted(1), wrote(Fenced, 1, true)];
+        let late = vec![by_thread(1, granted(0)), Event::Is(write)];
+        let found = findings(ExclusionAtResource::fenced(LOCK), [loses, dies, late].concat());
+        assert_eq!(broken_by(&found), [(&*FENCED.replace("p0", "p0/1"), None)]);
     }
 
     #[test]
