@@ -5,7 +5,7 @@ use super::no_waiter_stuck::Deaths;
 use crate::context::{RunningThreads, parent};
 use crate::event::{Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
 /// When everybody has come to its end and nobody has died, nobody has left persistent znodes that grow in number with
@@ -17,6 +17,8 @@ use zk_api::{SessionId, Text};
 pub struct NoLitter {
     deaths: Deaths,
     running: RunningThreads,
+    /// The sessions of actors: what an administrator has made is not judged.
+    sessions: BTreeSet<SessionId>,
     /// The persistent znodes that exist, and who has made them.
     made: BTreeMap<Text, SessionId>,
 }
@@ -33,7 +35,11 @@ impl Promise for NoLitter {
         self.running.see(event);
         match event {
             // Nothing is judged any more.
-            _ if self.deaths.any() => self.made.clear(),
+            _ if self.deaths.any() => {
+                self.made.clear();
+                self.sessions.clear();
+            }
+            Event::Is(GroundTruth::SessionOpened { session, .. }) => drop(self.sessions.insert(*session)),
             Event::Is(GroundTruth::NodeCreated { path, by, owner: SessionId::NONE, .. })
                 if kind(path).is_some() =>
             {
@@ -50,7 +56,7 @@ impl Promise for NoLitter {
         }
         found.push(Finding::Tested);
         let mut known = BTreeMap::new();
-        for (path, by) in &self.made {
+        for (path, by) in self.made.iter().filter(|(_, by)| self.sessions.contains(by)) {
             if let Some(other) = known.insert((parent(path), kind(path), by), path) {
                 let what = format!("{other} and {path} are left, though everybody has come to its end");
                 found.push(broken_at(what, [&**other, &**path]));
@@ -81,7 +87,8 @@ mod tests {
             Event::Is(GroundTruth::NodeCreated { path: (*path).into(), by, owner, czxid })
         });
         let rest = Rest { unfinished: (0..unfinished).map(actor).collect(), ..Rest::default() };
-        resting(NoLitter::default(), made.chain(then).collect(), &rest)
+        let opened = [opened(0), opened(1)].into_iter();
+        resting(NoLitter::default(), opened.chain(made).chain(then).collect(), &rest)
     }
 
     const NUMBERS: [&str; 2] = ["/a/n-0000000000", "/a/n-0000000001"];
@@ -98,13 +105,15 @@ mod tests {
     }
 
     #[test]
-    fn one_of_each_is_none_nor_are_two_kinds_or_places_or_what_is_deleted() {
+    fn one_of_each_is_none_nor_are_two_kinds_or_places_or_what_is_deleted_or_an_administrators() {
         let others =
             [["/a/entries", "/a/taken"], ["/a/p0", "/b/p1"], ["/a/seen-1", "/a/done-1"], ["/a/x", "/a/x1"]];
         for two in others {
             assert_eq!(at_rest(&two.map(|path| (path, 0)), vec![], 0), [Finding::Tested], "{two:?}");
         }
         assert_eq!(at_rest(&[(NUMBERS[0], 0), (NUMBERS[1], 1)], vec![], 0), [Finding::Tested]);
+        let administrators = NUMBERS.map(|path| (path, ADMIN));
+        assert_eq!(at_rest(&administrators, vec![], 0), [Finding::Tested]);
         let own = NUMBERS.map(|path| (path, 0));
         assert_eq!(at_rest(&own, vec![deleted(NUMBERS[0], 0, NOBODY)], 0), [Finding::Tested]);
     }
