@@ -17,9 +17,12 @@ use zk_api::SessionId;
 pub struct SessionEndNoticed {
     /// Whose the sessions are of those who have not ended, and whether they live.
     sessions: BTreeMap<SessionId, (ActorId, bool)>,
-    /// Who was told and has not ended yet.
-    told: BTreeMap<ActorId, Told>,
-    /// Which of their threads have written since.
+    /// Who was told and has not ended yet; and whether it may end as if all were done: it was through with all it did by
+    /// then, or did something of its own.
+    told: BTreeMap<ActorId, bool>,
+    /// Which of their threads have begun something since.
+    began: BTreeSet<ActorId>,
+    /// And which have written.
     wrote: BTreeSet<ActorId>,
     /// Whose last word was that it asks for something or has it, that it begins something, or that it is through with it.
     said: BTreeMap<ActorId, Said>,
@@ -37,14 +40,6 @@ enum Said {
     Asks,
     Begins,
     IsThrough,
-}
-
-/// What somebody has done since it was told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Told {
-    /// It was through with all it did by then, or did something of its own.
-    may_end: bool,
-    has_begun: bool,
 }
 
 impl SessionEndNoticed {
@@ -68,16 +63,15 @@ impl SessionEndNoticed {
             Some(said) => drop(self.said.insert(actor.main(), said)),
             None => self.said.retain(|other, said| *other != actor.main() || *said == Said::Asks),
         }
-        if let Some(told) = self.told.get_mut(&actor.main()).filter(|_| said == Some(Said::Begins))
-            && std::mem::replace(&mut told.has_begun, true)
-        {
+        if said == Some(Said::Begins) && self.told.contains_key(&actor.main()) && !self.began.insert(actor) {
             found.push(broken(format!("{actor} goes on though its session is over"), None));
         }
     }
 
     /// What it was told and did does not matter any more.
-    fn forgets(&mut self, actor: ActorId) -> Option<Told> {
+    fn forgets(&mut self, actor: ActorId) -> Option<bool> {
         self.sessions.retain(|_, (other, _)| *other != actor);
+        self.began.retain(|thread| thread.main() != actor);
         self.wrote.retain(|thread| thread.main() != actor);
         self.said.remove(&actor);
         self.lost.remove(&actor);
@@ -88,13 +82,13 @@ impl SessionEndNoticed {
         let lives = self.sessions.values().any(|other| *other == (actor, true));
         let finding = match (self.forgets(actor), end) {
             (Some(_), End::SessionLost | End::Failed) => Finding::Tested,
-            (Some(told), End::Done) if !told.may_end => {
+            (Some(false), End::Done) => {
                 broken(format!("{actor} takes itself for done though its session is over"), None)
             }
             (None, End::SessionLost) if lives => {
                 broken(format!("{actor} takes its session for over, which lives"), None)
             }
-            (Some(_), End::Done | End::Exited) | (None, _) => return,
+            (Some(true), End::Done) | (Some(_), End::Exited) | (None, _) => return,
         };
         found.push(finding);
     }
@@ -122,7 +116,7 @@ impl Promise for SessionEndNoticed {
                     Some(Said::Asks) => self.of_midst && !self.lost.contains(actor),
                     None => self.of_midst,
                 };
-                self.told.insert(*actor, Told { may_end, has_begun: false });
+                self.told.insert(*actor, may_end);
             }
             Event::Is(GroundTruth::Wrote { actor, .. }) => {
                 if self.told.contains_key(&actor.main()) && !self.wrote.insert(*actor) {
@@ -161,6 +155,7 @@ impl Promise for SessionEndNoticed {
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use crate::event::Resource;
 
     fn learns(p: u16) -> Event {
         Event::Is(GroundTruth::LearnsExpiry { actor: actor(p) })
@@ -213,5 +208,23 @@ mod tests {
         events.iter().for_each(|event| promise.see(event, &mut found));
         promise.at_rest(&Rest::default(), &mut found);
         assert_eq!(found, [Finding::Tested]);
+    }
+
+    fn said_in(promise: SessionEndNoticed, events: &[&[Event]]) -> Vec<String> {
+        let before = [opened(0), opened(1)];
+        let found = findings(promise, [&[&before[..]], events].concat().concat());
+        broken_by(&found).into_iter().map(|(what, _)| what.to_owned()).collect()
+    }
+
+    /// Two threads that had begun one thing each by then broke it.
+    #[test]
+    fn one_thing_that_a_thread_begins_and_writes_was_under_way_and_a_second_one_was_not() {
+        let told = |then: &[Event]| said_in(SessionEndNoticed::default(), &[&[learns(0)], then]);
+        let writes = |p| wrote(Resource::Unfenced, p, true);
+        let lives = [enters(1), enters(1), writes(1), writes(1)];
+        assert_eq!(told(&[&[attempts(0), enters(0), attempts(0), writes(0)], &lives[..]].concat()), [""; 0]);
+        assert_eq!(told(&[1, 2].map(|thread| by_thread(thread, enters(0)))), [""; 0]);
+        assert_eq!(told(&[enters(0), leaves(0), enters(0)]), ["p0 goes on though its session is over"]);
+        assert_eq!(told(&[writes(0), writes(0)]), ["p0 goes on writing though its session is over"]);
     }
 }
