@@ -227,4 +227,67 @@ mod tests {
         assert_eq!(told(&[enters(0), leaves(0), enters(0)]), ["p0 goes on though its session is over"]);
         assert_eq!(told(&[writes(0), writes(0)]), ["p0 goes on writing though its session is over"]);
     }
+
+    #[test]
+    fn who_was_through_or_works_on_by_itself_may_end_as_if_all_were_done() {
+        let told = |before: &[Event]| {
+            let end = [learns(0), ends(0, End::Done)];
+            [SessionEndNoticed::default(), SessionEndNoticed::of_midst()]
+                .map(|promise| said_in(promise, &[before, &end]).len())
+        };
+        let (hums, loses) = (|p| notes(p, "hums", "/tune"), |p| vanished("/lock/it", p));
+        for asks in [attempts(0), granted(0), shares(0)] {
+            assert_eq!(told(std::slice::from_ref(&asks)), [1, 0]);
+            assert_eq!(told(&[asks.clone(), hums(0), loses(0)]), [1, 1], "it goes on asking");
+            for through in [released(0), gives_up(0)] {
+                assert_eq!(told(&[asks.clone(), loses(0), through.clone()]), [0, 0]);
+                assert_eq!(told(&[through.clone(), hums(1)]), [0, 0], "it is another that says more");
+                assert_eq!(told(&[through, hums(0)]), [1, 0], "it does something else since");
+            }
+        }
+        assert_eq!(told(&[enters(0), loses(1), deleted("/lock/it", 0, 0)]), [0, 0]);
+        assert_eq!(told(&[enters(0), loses(0)]), [1, 1]);
+    }
+
+    #[test]
+    fn to_end_for_the_end_of_a_session_that_lives_breaks_it() {
+        let ended = |before: Event, end| said_in(SessionEndNoticed::default(), &[&[before, ends(0, end)]]);
+        let what = "p0 takes its session for over, which lives";
+        assert_eq!(ended(closed(1), End::SessionLost), [what]);
+        assert_eq!(ended(closed(0), End::SessionLost), [""; 0], "nobody need have told it");
+        assert_eq!([End::Done, End::Failed].map(|end| ended(closed(1), end).len()), [0; 2]);
+    }
+
+    #[test]
+    fn with_another_session_nothing_is_left_of_the_former_one_but_what_it_is_in_the_midst_of() {
+        let renewed = |before: &[Event], then: &[Event]| {
+            said_in(SessionEndNoticed::default(), &[before, &[learns(0), opened(0)], then])
+        };
+        let (writes, done) = (wrote(Resource::Unfenced, 0, true), ends(0, End::Done));
+        assert_eq!(renewed(&[], std::slice::from_ref(&done)), [""; 0]);
+        assert_eq!(renewed(&[], &[learns(0), done.clone()]).len(), 1, "it is told of the other one's end");
+        assert_eq!(renewed(&[released(0)], &[learns(0), done.clone()]), [""; 0]);
+        assert_eq!(renewed(&[enters(0), vanished("/lock/it", 0)], &[learns(0), done]), [""; 0]);
+        let goes_on = [enters(0), writes];
+        let once_each = [&[learns(0)], &goes_on[..], &[opened(0), learns(0)], &goes_on];
+        assert_eq!(said_in(SessionEndNoticed::default(), &once_each), [""; 0]);
+        let rested =
+            resting(SessionEndNoticed::default(), vec![opened(0), learns(0), opened(0)], &Rest::default());
+        assert_eq!(rested, []);
+    }
+
+    #[test]
+    fn what_somebody_has_said_and_done_is_forgotten_with_its_end() {
+        for end in [ends(0, End::SessionLost), crashed(0)] {
+            let after = |does: &[Event]| {
+                let mut promise = SessionEndNoticed::default();
+                let all = [&[opened(0)], does, std::slice::from_ref(&end)].concat();
+                all.iter().for_each(|event| promise.see(event, &mut Vec::new()));
+                promise
+            };
+            let goes_on = [enters(0), wrote(Resource::Unfenced, 0, true)];
+            let all = [&[vanished("/lock/it", 0), learns(0)], &goes_on[..]].concat();
+            assert_eq!(after(&all), after(&[]));
+        }
+    }
 }
