@@ -134,6 +134,7 @@ impl Promise for TrySucceedsUncontended {
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use zk_api::{EventType, Zxid};
 
     const A: &str = "/lock/a-lock-0000000000";
     const B: &str = "/lock/b-lock-0000000001";
@@ -161,9 +162,8 @@ mod tests {
         assert_eq!(broken_by(&judge([both(), give_up()].concat())), [(what, None)]);
         let has_had = vec![granted(0), deleted(B, 1, 1), gives_up(1), deleted(A, 0, 0), released(0)];
         assert_eq!(broken_by(&judge([both(), has_had].concat())), []);
-        let disconnected = Event::Is(GroundTruth::Disconnected { actor: actor(0) });
         let third = created("/lock/c-lock-0000000002", 2);
-        for spoils in [disconnected, closed(0), deleted(B, 50, 1), opened(2), third] {
+        for spoils in [disconnected(0), closed(0), deleted(B, 50, 1), opened(2), third] {
             let is_none = spoils != opened(2);
             let found = judge([vec![opened(2)], both(), vec![spoils], give_up()].concat());
             assert_eq!(broken_by(&found).is_empty(), is_none);
@@ -174,5 +174,101 @@ mod tests {
     fn who_met_another_may_do_without() {
         assert_eq!(judge(vec![created(B, 1), attempts(0), created(A, 0), gives_up(0)]), []);
         assert_eq!(judge(vec![attempts(0), created(B, 1), vanished(B, 1), gives_up(0)]), []);
+    }
+
+    fn says(events: Vec<Event>) -> Vec<String> {
+        broken_by(&judge(events)).into_iter().map(|(what, _)| what.to_owned()).collect()
+    }
+
+    fn disconnected(p: u16) -> Event {
+        Event::Is(GroundTruth::Disconnected { actor: actor(p) })
+    }
+
+    const ALONE: &str = "p0 did not get /lock, and was alone";
+    const NEITHER: &str = "p1 did not get /lock, nor did any who tried with it";
+
+    #[test]
+    fn what_is_no_contenders_znode_of_this_lock_leaves_one_alone() {
+        let (by, none) = (session(1), SessionId::NONE);
+        let lasting = |path: &str| {
+            Event::Is(GroundTruth::NodeCreated { path: path.into(), by, owner: none, czxid: Zxid::new(1, 1) })
+        };
+        let other = created("/other/b-lock-0000000001", 1);
+        for meanwhile in [lasting(B), other, attempts(1), disconnected(1), closed(1), notes(1, "hums", LOCK)]
+        {
+            assert_eq!(says(vec![attempts(0), meanwhile, gives_up(0)]), [ALONE]);
+        }
+        assert_eq!(
+            says(vec![attempts(0), attempts(0), gives_up(0), gives_up(0)]),
+            [ALONE],
+            "it is told once"
+        );
+        assert_eq!(says(vec![attempts(0), disconnected(0), gives_up(0)]), [""; 0]);
+        assert_eq!(
+            says(vec![attempts(0), closed(0), opened(0), gives_up(0)]),
+            [""; 0],
+            "it was in a session"
+        );
+    }
+
+    #[test]
+    fn who_tries_and_is_woken_waits_if_it_is_by_this_lock() {
+        let woken =
+            |before: Event, path: &str| says(vec![before, fired(path, EventType::NodeDeleted, &[1, 0])]);
+        assert_eq!(woken(attempts(0), A), ["p0 only tries to take /lock, and waits"]);
+        assert_eq!(woken(attempts(0), LOCK), ["p0 only tries to take /lock, and waits"]);
+        assert_eq!(woken(attempts(0), "/other"), [""; 0]);
+        assert_eq!(woken(granted(0), A), [""; 0], "it may watch what it has");
+    }
+
+    #[test]
+    fn each_time_that_some_try_is_judged_by_itself() {
+        let both = || vec![attempts(0), attempts(1), created(A, 0), created(B, 1)];
+        let give_up = || vec![deleted(A, 0, 0), gives_up(0), deleted(B, 1, 1), gives_up(1)];
+        let has_had = || vec![granted(0), deleted(A, 0, 0), released(0), deleted(B, 1, 1), gives_up(1)];
+        assert_eq!(says([both(), has_had(), both(), has_had()].concat()), [""; 0]);
+        assert_eq!(says([both(), has_had(), both(), give_up()].concat()), [NEITHER]);
+        assert_eq!(says([both(), give_up(), both(), give_up()].concat()), [NEITHER; 2]);
+        let third = || created("/lock/c-lock-0000000002", 2);
+        assert_eq!(says([vec![third()], both(), give_up()].concat()), [""; 0], "that one may have it");
+        // What is told of another lock ends nothing here.
+        let of_another = |what| Event::Observed { actor: actor(0), what };
+        let lock = || "/other".into();
+        let other = [
+            Observation::Attempts { lock: lock() },
+            Observation::Granted { lock: lock(), node: "".into(), token: None },
+            Observation::Released { lock: lock() },
+            Observation::GivesUp { lock: lock(), why: "".into() },
+        ];
+        let other = || other.clone().map(of_another).to_vec();
+        assert_eq!(says([both(), other(), give_up()].concat()), [NEITHER]);
+        let elsewhere = || vec![created("/other/x", 1), deleted("/other/x", 0, 1), deleted("/x", 0, NOBODY)];
+        assert_eq!(says([both(), elsewhere(), give_up()].concat()), [NEITHER]);
+    }
+
+    #[test]
+    fn who_dies_or_ends_as_it_tries_tries_no_more_and_may_have_kept_the_others_from_it() {
+        let give_up = || vec![deleted(A, 0, 0), gives_up(0), deleted(B, 1, 1), gives_up(1)];
+        for end in [closed(2), crashed(2), finished(2)] {
+            let third = || vec![opened(2), attempts(2), created("/lock/c-lock-0000000002", 2)];
+            let both = || vec![attempts(0), attempts(1), created(A, 0), created(B, 1)];
+            assert_eq!(says([third(), both(), vec![end.clone()], give_up()].concat()), [""; 0], "{end:?}");
+            let gone = vec![end.clone(), vanished("/lock/c-lock-0000000002", 2)];
+            assert_eq!(says([third(), gone, both(), give_up()].concat()), [NEITHER], "{end:?}");
+            let meanwhile = vec![attempts(0), opened(2), end, attempts(1), created(A, 0), created(B, 1)];
+            let one_has = vec![deleted(B, 1, 1), gives_up(1), granted(0)];
+            assert_eq!(says([meanwhile, one_has].concat()), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn of_the_threads_of_a_process_that_try_together_one_gets_it() {
+        let [one, other] = [1, 2].map(|n| move |event| by_thread(n, event));
+        let both = || vec![one(attempts(0)), other(attempts(0)), created(A, 0), created(B, 0)];
+        assert_eq!(says([both(), vec![one(granted(0)), other(gives_up(0))]].concat()), [""; 0]);
+        assert_eq!(says([both(), vec![other(granted(0)), one(gives_up(0))]].concat()), [""; 0]);
+        let neither = "p0/2 did not get /lock, nor did any who tried with it";
+        assert_eq!(says([both(), vec![one(gives_up(0)), other(gives_up(0))]].concat()), [neither]);
+        assert_eq!(judge([both(), vec![one(granted(0))]].concat()), [], "it was not alone");
     }
 }
