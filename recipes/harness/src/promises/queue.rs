@@ -21,6 +21,8 @@ enum QueueStep<'a> {
     HasPut(ActorId, &'a str),
     /// An item is there.
     Appears(&'a Text, &'a Data),
+    /// One that is there is given other data.
+    Changes(&'a Text, &'a Data),
     /// An item, or a claim, is gone.
     Vanishes(&'a Text),
     Asks(ActorId),
@@ -39,11 +41,13 @@ enum QueueStep<'a> {
 struct Ears {
     items: &'static str,
     tracker: SessionTracker,
+    /// The items that are there.
+    there: BTreeSet<Text>,
 }
 
 impl Ears {
     fn of(items: &'static str) -> Ears {
-        Ears { items, tracker: SessionTracker::of(items) }
+        Ears { items, tracker: SessionTracker::of(items), there: BTreeSet::new() }
     }
 
     fn hear<'a>(&mut self, event: &'a Event) -> Option<QueueStep<'a>> {
@@ -67,9 +71,11 @@ impl Ears {
                     && !data.bytes().is_empty()
                     && (*owner == SessionId::NONE || owner == by) =>
             {
-                Some(QueueStep::Appears(path, data))
+                let is_new = self.there.insert(path.clone());
+                Some(if is_new { QueueStep::Appears(path, data) } else { QueueStep::Changes(path, data) })
             }
             Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.items, path) => {
+                self.there.remove(path);
                 Some(QueueStep::Vanishes(path))
             }
             Event::Is(
@@ -121,6 +127,11 @@ impl NothingLost {
 }
 
 impl NothingLost {
+    /// What is put is there.
+    fn is_put(&mut self, payload: &Data) {
+        self.begun.remove(&*String::from_utf8_lossy(payload.bytes()));
+    }
+
     /// An item was worked off. Gives whether it was there until then.
     fn settle(&mut self, item: &str) -> bool {
         self.removed.remove(item);
@@ -154,9 +165,10 @@ impl Promise for NothingLost {
                 }
             }
             Some(QueueStep::Appears(item, payload)) => {
-                self.begun.remove(&*String::from_utf8_lossy(payload.bytes()));
+                self.is_put(payload);
                 self.pending.insert(item.clone());
             }
+            Some(QueueStep::Changes(_, payload)) => self.is_put(payload),
             Some(QueueStep::Asks(actor)) => {
                 self.asking.insert(actor);
             }
@@ -244,7 +256,7 @@ impl Promise for TakenOnce {
         let step = self.ears.hear(event);
         self.forget(event);
         match step {
-            Some(QueueStep::Appears(item, payload)) => {
+            Some(QueueStep::Appears(item, payload) | QueueStep::Changes(item, payload)) => {
                 self.payloads.insert(item.clone(), payload.clone());
             }
             Some(QueueStep::Takes(actor, item)) => {
@@ -374,7 +386,13 @@ impl Promise for TakesInOrder {
                 self.forget(|other| other.main() == actor)
             }
             Some(QueueStep::IsDone(actor)) => self.forget(|other| other == actor),
-            Some(QueueStep::Takes(..) | QueueStep::WorkedOff(_) | QueueStep::HasPut(..)) | None => {}
+            Some(
+                QueueStep::Takes(..)
+                | QueueStep::WorkedOff(_)
+                | QueueStep::HasPut(..)
+                | QueueStep::Changes(..),
+            )
+            | None => {}
         }
     }
 
@@ -389,14 +407,13 @@ impl Promise for TakesInOrder {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QueueProgress {
     ears: Ears,
-    there: BTreeSet<Text>,
     asking: BTreeSet<ActorId>,
 }
 
 impl QueueProgress {
     /// For the items below this znode.
     pub fn of(items: &'static str) -> Self {
-        QueueProgress { ears: Ears::of(items), there: BTreeSet::new(), asking: BTreeSet::new() }
+        QueueProgress { ears: Ears::of(items), asking: BTreeSet::new() }
     }
 }
 
@@ -409,12 +426,6 @@ impl Promise for QueueProgress {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match self.ears.hear(event) {
-            Some(QueueStep::Appears(item, _)) => {
-                self.there.insert(item.clone());
-            }
-            Some(QueueStep::Vanishes(item)) => {
-                self.there.remove(item);
-            }
             Some(QueueStep::Asks(actor)) => {
                 self.asking.insert(actor);
             }
@@ -425,17 +436,14 @@ impl Promise for QueueProgress {
                 self.asking.remove(&actor);
             }
             // At rest, it waits on if it has another one.
-            Some(
-                QueueStep::Puts(..) | QueueStep::HasPut(..) | QueueStep::WorkedOff(_) | QueueStep::Lapses(_),
-            )
-            | None => {}
+            _ => {}
         }
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         if let Some(actor) = self.asking.iter().find(|actor| rest.goes_on(**actor)) {
             let what = |item| format!("{actor} waits for ever though {item} is there");
-            found.extend(self.there.iter().map(|item| broken_of(what(item), item)));
+            found.extend(self.ears.there.iter().map(|item| broken_of(what(item), item)));
         }
     }
 }

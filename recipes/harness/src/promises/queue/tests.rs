@@ -16,8 +16,10 @@ fn put(n: u8) -> Event {
     put_as(n, n)
 }
 fn put_as(n: u8, payload: u8) -> Event {
-    let (path, data) = (item(n).as_str().into(), payload.to_string().as_str().into());
-    let (by, owner, mzxid) = (session(0), SessionId::NONE, Zxid::new(1, 1));
+    written(&item(n), &payload.to_string(), 0, SessionId::NONE)
+}
+fn written(path: &str, data: &str, by: u16, owner: SessionId) -> Event {
+    let (path, data, by, mzxid) = (path.into(), data.into(), session(by), Zxid::new(1, 1));
     Event::Is(GroundTruth::NodeWritten { path, by, owner, data, mzxid })
 }
 fn gone(n: u8) -> Event {
@@ -282,4 +284,23 @@ fn what_is_written_to_a_claim_is_no_item() {
         Event::Is(GroundTruth::NodeWritten { path, by, owner: session(1), data: "unlock".into(), mzxid });
     let found = resting(QueueProgress::of(ITEMS), vec![opened(1), asks(1), written], &rest(&[1], &[]));
     assert_eq!(found, []);
+}
+
+/// A consumer's mark in an item was another item, which was lost, or taken out of turn, in a right queue.
+#[test]
+fn an_item_that_is_given_other_data_is_the_same_one() {
+    let (marked, asks_twice) = (put_as(1, 9), vec![asks(1), asks(2)]);
+    let marks =
+        [vec![put(1), marked.clone(), put(2)], asks_twice, vec![takes(1, 1), marked.clone()]].concat();
+    let again = vec![takes(2, 2), closed(1), asks(3), takes(3, 1)];
+    assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), [marks, again].concat())), []);
+    let lost = |then: Vec<Event>| {
+        let events = [vec![opened(1), put(1), takes(1, 1), worked_off(1, 1)], then, vec![gone(1)]].concat();
+        resting(NothingLost::of(ITEMS, AtLeastOnce), events, &rest(&[], &[])).len()
+    };
+    assert_eq!((lost(vec![marked]), lost(vec![gone(1), put(1)])), (0, 1), "put anew it is another one");
+    let puts = vec![notes(0, "puts", "9"), put(1), put_as(1, 9), notes(0, "has put", "9")];
+    assert_eq!(findings(NothingLost::of(ITEMS, AtLeastOnce), puts), [], "it was there");
+    let twice = vec![put(1), put_as(1, 9), put_as(2, 9), takes(1, 1), takes(2, 2)];
+    assert_eq!(broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), twice)).len(), 1);
 }
