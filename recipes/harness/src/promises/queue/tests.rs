@@ -148,6 +148,36 @@ fn what_is_more_important_comes_first_if_it_was_there_when_one_asked() {
 }
 
 #[test]
+fn what_is_skipped_for_ever_breaks_it_and_what_comes_later_does_not() {
+    let skipped = |then: Vec<Event>, items| {
+        let events = [vec![put(1), put(2), put(3), asks(1)], then].concat();
+        resting(TakesInOrder::of(ITEMS), events, &rest(&[], items)).len()
+    };
+    assert_eq!(skipped(vec![takes(1, 1)], &[2, 3]), 0);
+    assert_eq!(skipped(vec![takes(1, 1), asks(1), takes(1, 2), asks(1), takes(1, 3)], &[]), 0);
+    let second = || vec![takes(1, 2), gone(2)];
+    assert_eq!((skipped(second(), &[1, 3]), skipped([second(), vec![gone(1)]].concat(), &[3])), (1, 0));
+}
+
+#[test]
+fn what_was_gone_when_another_was_taken_may_be_taken_later() {
+    let found = |gone: Vec<Event>| {
+        let asked = [vec![put(1), put(2), asks(1), asks(2)], gone, vec![takes(2, 2)]].concat();
+        broken_by(&findings(TakesInOrder::of(ITEMS), [asked, vec![asks(1), takes(1, 1)]].concat())).len()
+    };
+    assert_eq!((found(vec![gone(1)]), found(vec![])), (0, 1));
+}
+
+#[test]
+fn what_one_who_died_as_it_asked_may_have_had_is_not_judged() {
+    let found = |dies: Event| {
+        let events = [vec![put(1), put(2), asks(1), asks(2), takes(1, 2), dies], vec![asks(3), takes(3, 1)]];
+        broken_by(&findings(TakesInOrder::of(ITEMS), events.concat())).len()
+    };
+    assert_eq!([closed(2), crashed(2), closed(1), crashed(4)].map(found), [0, 0, 1, 1]);
+}
+
+#[test]
 fn waiting_while_an_item_is_there_breaks_it() {
     let found = resting(QueueProgress::of(ITEMS), vec![asks(1), put(1)], &rest(&[1], &[1]));
     assert_eq!(broken_by(&found), [("p1 waits for ever though /queue/items/item-1 is there", None)]);
@@ -252,9 +282,7 @@ fn what_an_administrator_takes_out_does_not_use_up_what_a_death_may_cost() {
 fn a_put_that_was_none_is_expected_after_a_change_of_the_producers_own_znode() {
     let then = || vec![notes(0, "puts", "7"), notes(0, "has put", "7")];
     let by = |owner| {
-        let (path, by, mzxid) = ("/queue/putters/x".into(), session(ADMIN), Zxid::new(1, 1));
-        let data = "unlock".into();
-        let change = Event::Is(GroundTruth::NodeWritten { path, by, owner: session(owner), data, mzxid });
+        let change = written("/queue/putters/x", "unlock", ADMIN, session(owner));
         which_are_expected(NothingLost::of(ITEMS, AtLeastOnce), change, then(), &rest(&[], &[]))
     };
     assert_eq!(by(0), [true]);
@@ -275,15 +303,18 @@ fn what_an_ended_session_has_taken_may_be_taken_again_though_its_taker_goes_on()
         assert_eq!(found(AtMostOnce, ends.clone()), 1);
         assert_eq!(found(AtLeastOnce, [ends, vec![takes(1, 1)]].concat()), 1, "it has taken it anew");
     }
+    let anew = vec![renewed(7), takes(1, 1), closed(1)];
+    assert_eq!(found(AtLeastOnce, anew), 2, "from itself, and in the session that lives");
 }
 
 #[test]
-fn what_is_written_to_a_claim_is_no_item() {
-    let (path, by, mzxid) = (claim(1).as_str().into(), session(ADMIN), Zxid::new(1, 1));
-    let written =
-        Event::Is(GroundTruth::NodeWritten { path, by, owner: session(1), data: "unlock".into(), mzxid });
-    let found = resting(QueueProgress::of(ITEMS), vec![opened(1), asks(1), written], &rest(&[1], &[]));
-    assert_eq!(found, []);
+fn the_end_of_one_gives_nothing_back_that_another_has_taken_nor_takes_what_it_says_later() {
+    let found = |delivery, then: Vec<Event>| {
+        broken_by(&findings(TakenOnce::of(ITEMS, delivery), [vec![put(1)], then].concat())).len()
+    };
+    assert_eq!(found(AtLeastOnce, vec![takes(2, 1), closed(1), takes(3, 1)]), 1);
+    let late = || vec![closed(1), takes(2, 1), takes(1, 1)];
+    assert_eq!((found(AtLeastOnce, late()), found(AtMostOnce, late())), (0, 1));
 }
 
 /// A consumer's mark in an item was another item, which was lost, or taken out of turn, in a right queue.
@@ -303,4 +334,57 @@ fn an_item_that_is_given_other_data_is_the_same_one() {
     assert_eq!(findings(NothingLost::of(ITEMS, AtLeastOnce), puts), [], "it was there");
     let twice = vec![put(1), put_as(1, 9), put_as(2, 9), takes(1, 1), takes(2, 2)];
     assert_eq!(broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), twice)).len(), 1);
+}
+
+#[test]
+fn an_item_lies_below_has_data_and_is_no_ephemeral_that_others_write_to() {
+    let waits = |path: &str, data, by, owner| {
+        let events = vec![opened(1), asks(1), written(path, data, by, owner)];
+        resting(QueueProgress::of(ITEMS), events, &rest(&[1], &[])).len()
+    };
+    let one = item(1);
+    assert_eq!((waits(&one, "1", 0, SessionId::NONE), waits(&one, "1", 0, session(0))), (1, 1));
+    assert_eq!((waits(&claim(1), "unlock", ADMIN, session(1)), waits(&one, "", 0, SessionId::NONE)), (0, 0));
+    assert_eq!((waits("/queue/a", "1", 0, SessionId::NONE), waits(ITEMS, "1", 0, SessionId::NONE)), (0, 0));
+}
+
+#[test]
+fn who_has_ended_waits_for_no_item() {
+    let live = Rest { sessions: vec![(session(1), actor(1))], ..Rest::default() };
+    let events = vec![opened(1), asks(1), finished(1), put(1)];
+    assert_eq!(resting(QueueProgress::of(ITEMS), events, &live), []);
+}
+
+#[test]
+fn an_item_is_settled_once_when_it_is_worked_off_or_given() {
+    let found = |delivery, events| findings(NothingLost::of(ITEMS, delivery), events);
+    let taken = || vec![put(1), asks(1), takes(1, 1)];
+    let worked = || [taken(), vec![worked_off(1, 1), worked_off(1, 1)]].concat();
+    assert_eq!((found(AtMostOnce, taken()), found(AtLeastOnce, taken())), (vec![Finding::Tested], vec![]));
+    for delivery in [AtMostOnce, AtLeastOnce] {
+        assert_eq!(found(delivery, worked()), [Finding::Tested]);
+        assert_eq!(found(delivery, worked()[1..].to_vec()), [], "it was never there");
+    }
+}
+
+#[test]
+fn what_an_administrator_deletes_is_lost_unless_it_is_worked_off() {
+    let lost = |then: Vec<Event>| {
+        let events = [vec![put(1), takes(1, 1), deleted(&item(1), ADMIN, NOBODY)], then].concat();
+        resting(NothingLost::of(ITEMS, AtLeastOnce), events, &rest(&[], &[])).len()
+    };
+    assert_eq!((lost(vec![]), lost(vec![worked_off(1, 1)])), (1, 0));
+}
+
+#[test]
+fn a_death_costs_an_item_if_that_one_asked_and_had_none_yet() {
+    let lost = |then: &[Event]| {
+        let events = [&[opened(1), put(1), asks(1)], then].concat();
+        resting(NothingLost::of(ITEMS, AtMostOnce), events, &rest(&[], &[])).len()
+    };
+    assert_eq!(lost(&[gone(1), closed(1)]), 0);
+    assert_eq!(lost(&[vanished(&item(1), NOBODY), closed(1)]), 0, "no administrator deleted it");
+    assert_eq!(lost(&[gone(1), closed(2)]), 1);
+    assert_eq!(lost(&[gone(1), finished(1), closed(1)]), 1, "it was done, and had none");
+    assert_eq!(lost(&[gone(1), takes(1, 1), put(2), gone(2), closed(1)]), 1, "it had the other");
 }
