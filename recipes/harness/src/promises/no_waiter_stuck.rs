@@ -52,11 +52,10 @@ impl NoWaiterStuck {
                 Observation::Begins { .. } if !ends => {
                     staying.insert((actor, subject.clone()));
                 }
-                Observation::Released { .. } | Observation::Ends { .. } => {
+                Observation::Released { .. } | Observation::GivesUp { .. } | Observation::Ends { .. } => {
                     staying.remove(&(actor, subject.clone()));
                 }
                 Observation::Attempts { .. }
-                | Observation::GivesUp { .. }
                 | Observation::Leaves { .. }
                 | Observation::Begins { .. }
                 | Observation::Notes { .. } => {}
@@ -352,5 +351,14 @@ mod tests {
         assert_eq!(findings(NoWaiterStuck, vec![votes(0), learns(0), votes(1), learns(1)]), []);
         let both = vec![votes(0), votes(1), learns(0), learns(1)];
         assert_eq!(findings(NoWaiterStuck, both), [Finding::Tested]);
+    }
+
+    /// Who had been granted a lock and given it up was taken for one that stays.
+    #[test]
+    fn who_has_given_up_does_not_stay() {
+        let rest = Rest { unfinished: vec![actor(0)], ..Rest::default() };
+        let stuck = |events| broken_by(&resting(NoWaiterStuck::but_who_stays(), events, &rest)).len();
+        assert_eq!(stuck(vec![attempts(0), granted(0)]), 0);
+        assert_eq!(stuck(vec![attempts(0), granted(0), gives_up(0)]), 1);
     }
 }
