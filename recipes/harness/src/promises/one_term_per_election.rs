@@ -1,7 +1,6 @@
 //! `one-term-per-election`.
 
 use super::findings::broken;
-use crate::context::below;
 use crate::event::{Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeSet;
@@ -32,14 +31,15 @@ impl Promise for OneTermPerElection {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Observed { actor, what: Observation::Granted { lock, node, .. } }
-                if **lock == *self.election =>
+                // Not everybody tells by which znode.
+                if **lock == *self.election && !node.is_empty() =>
             {
                 found.push(match self.led.insert(node.clone()) {
                     true => Finding::Tested,
                     false => broken(format!("{actor} begins to lead by {node} once more"), None),
                 });
             }
-            Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.election, path) => {
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) => {
                 self.led.remove(path);
             }
             Event::Is(_) | Event::Observed { .. } => {}
@@ -57,5 +57,23 @@ mod tests {
         let found = findings(OneTermPerElection::of(LOCK), vec![granted(0), leaves(0), granted(0)]);
         let what = "p0 begins to lead by /lock/a-lock-0000000000 once more";
         assert_eq!((&found[0], broken_by(&found)), (&Finding::Tested, vec![(what, None)]));
+    }
+
+    /// A znode that is the election itself was led by for ever, and so was one that nobody tells of.
+    #[test]
+    fn leading_by_another_znode_or_by_one_that_is_made_anew_or_not_told_is_another_term() {
+        let leads = |node| granted_as(0, node, None);
+        for node in ["/lock/a-lock-0000000000", LOCK] {
+            let other = leads("/lock/b-lock-0000000001");
+            let terms = vec![leads(node), deleted(node, 0, 0), other, leads(node), vanished("/lock/b", 0)];
+            assert_eq!(
+                findings(OneTermPerElection::of(LOCK), terms.clone()),
+                [Finding::Tested, Finding::Tested, Finding::Tested]
+            );
+            let again = [terms, vec![leads(node)]].concat();
+            assert_eq!(broken_by(&findings(OneTermPerElection::of(LOCK), again)).len(), 1);
+        }
+        assert_eq!(findings(OneTermPerElection::of(LOCK), vec![leads(""), leads("")]), []);
+        assert_eq!(findings(OneTermPerElection::of("/other"), vec![leads(LOCK), leads(LOCK)]), []);
     }
 }
