@@ -86,8 +86,12 @@ impl Promise for TellsInOrder {
                     goes_on
                 });
             }
+            // Its other threads go on.
+            Event::Is(GroundTruth::Finished { actor, end: End::Failed }) => {
+                self.last.retain(|thread, _| !self.running.end_with(*actor, *thread));
+            }
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor }) => {
-                self.last.retain(|thread, _| thread.main() != actor.main());
+                self.last.retain(|thread, _| thread.main() != *actor);
             }
             Event::Is(_) => {}
         }
@@ -140,5 +144,18 @@ mod tests {
         let crashed = Event::Is(GroundTruth::Crashed { actor: actor(0) });
         let lost = Event::Is(GroundTruth::Finished { actor: actor(1), end: End::SessionLost });
         assert_eq!(found(vec![attempts(0), crashed, attempts(1), granted(1), lost]), []);
+    }
+
+    /// What it told next was the first that it told.
+    #[test]
+    fn a_thread_that_goes_on_when_the_main_one_has_failed_tells_on() {
+        let failed = Event::Is(GroundTruth::Finished { actor: actor(0), end: End::Failed });
+        let [asks, gets] = [attempts(0), granted(0)].map(|event| by_thread(1, event));
+        let mut promise = TellsInOrder::of(OF_LOCKS);
+        let mut found = Vec::new();
+        let events = [attempts(0), asks, failed, gets];
+        events.iter().for_each(|event| promise.see(event, &mut found));
+        assert_eq!(found, []);
+        assert_eq!(promise.last.keys().copied().collect::<Vec<_>>(), [actor(0).of_thread(1)]);
     }
 }
