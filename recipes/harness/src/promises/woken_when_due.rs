@@ -53,6 +53,9 @@ impl Promise for WokenWhenDue {
                 }
                 _ => {}
             },
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
+                self.waiting.remove(actor);
+            }
             Event::Is(GroundTruth::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.barrier, path) =>
             {
@@ -110,5 +113,31 @@ mod tests {
         let what = "p0 is woken by a change of /lock, with 1 of 2 there";
         assert_eq!(broken_by(&woken_after(1)), [(what, None)]);
         assert_eq!(woken_after(2), [Finding::Tested]);
+    }
+
+    fn says(p: u16, what: words::Word<'_>, about: &str) -> Event {
+        Event::Observed { actor: actor(p), what: Observation::note(what, about, 2) }
+    }
+
+    /// How often p0, which arrives, is woken too early when something else has happened too.
+    fn early(before: &[Event], after: &[Event]) -> usize {
+        let arrives = [opened(0), opened(1), says(0, words::ARRIVES_AT, LOCK), created("/lock/p0", 0)];
+        let woken = [fired(LOCK, EventType::NodeChildrenChanged, &[0])];
+        broken_by(&findings(WokenWhenDue::of(LOCK), [before, &arrives, after, &woken].concat())).len()
+    }
+
+    /// Who had failed was blamed for what its client was told of later.
+    #[test]
+    fn who_is_through_or_gone_waits_no_more() {
+        for through in [says(0, words::PASSES, LOCK), says(0, words::GIVES_UP, LOCK), finished(0), crashed(0)]
+        {
+            assert_eq!(early(&[], std::slice::from_ref(&through)), 0, "{through:?}");
+        }
+        assert_eq!(early(&[], &[closed(0), opened(0)]), 0, "it was in another session");
+        let others = [closed(1), crashed(1), finished(1), says(1, words::PASSES, LOCK)];
+        for other in others.into_iter().chain([says(0, words::PASSES, "/other"), says(0, words::SEES, LOCK)])
+        {
+            assert_eq!(early(&[], std::slice::from_ref(&other)), 1, "{other:?}");
+        }
     }
 }
