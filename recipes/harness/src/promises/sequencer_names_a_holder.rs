@@ -94,11 +94,10 @@ impl Promise for SequencerNamesAHolder {
                 self.line.remove(&(sequence_of(path), path.clone()));
                 self.look();
             }
-            Event::Is(
-                GroundTruth::Crashed { actor }
-                | GroundTruth::ThreadEnded { actor }
-                | GroundTruth::Finished { actor, .. },
-            ) => drop(self.presented.remove(actor)),
+            Event::Is(GroundTruth::Crashed { actor }) => self.presented.retain(|by, _| by.main() != *actor),
+            Event::Is(GroundTruth::ThreadEnded { actor } | GroundTruth::Finished { actor, .. }) => {
+                self.presented.remove(actor);
+            }
             Event::Observed { actor, what } => match what.told() {
                 Some((words::PRESENTS, about, number)) => {
                     let (named, alone) = (Text::from(about), number == 1);
