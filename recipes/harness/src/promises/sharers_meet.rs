@@ -53,9 +53,7 @@ impl SharersMeet {
                     self.asked.insert(path.clone(), self.sharing.clone());
                 }
             }
-            GroundTruth::Fired { path, kind: EventType::NodeDeleted, woken }
-                if below(self.lock, path) && !path.contains(self.exclusive) =>
-            {
+            GroundTruth::Fired { path, kind: EventType::NodeDeleted, woken } => {
                 let asked =
                     |actor: &&ActorId| self.asked.get(path).is_some_and(|asked| asked.contains(*actor));
                 let waits = |actor: &&ActorId| asked(actor) && !self.tracker.lost_to_administrator(**actor);

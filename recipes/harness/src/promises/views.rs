@@ -192,11 +192,9 @@ impl Views {
         match wrong {
             Some(why) => found.push(broken_at(format!("{actor} sees {root}{shown}, {why}"), [root])),
             None => {
-                let last = self.states.len() - 1;
-                let is_changed = last > 0 || !self.past.is_empty();
                 let is_tested = match self.owes {
-                    Owes::Committed | Owes::Untorn => is_changed,
-                    Owes::Monotone => at.is_some_and(|at| at < last),
+                    Owes::Committed | Owes::Untorn => !self.past.is_empty(),
+                    Owes::Monotone => at.is_some_and(|at| at < self.states.len() - 1),
                     Owes::Told => told && at.is_some(),
                     Owes::Fresh => false,
                 };
