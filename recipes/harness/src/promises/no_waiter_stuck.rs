@@ -361,4 +361,54 @@ mod tests {
         assert_eq!(stuck(vec![attempts(0), granted(0)]), 0);
         assert_eq!(stuck(vec![attempts(0), granted(0), gives_up(0)]), 1);
     }
+
+    #[test]
+    fn who_stays_for_one_thing_and_waits_for_another_is_stuck() {
+        let rest = Rest { unfinished: vec![actor(0)], ..Rest::default() };
+        let begins = |what, about: &str| Event::Observed {
+            actor: actor(0),
+            what: Observation::begins(what, about, 0),
+        };
+        let stuck = |then: &[Event]| {
+            let leads = begins(crate::words::Word::own("leads"), "/lead");
+            let events = [&[leads], then].concat();
+            broken_by(&resting(NoWaiterStuck::but_who_stays(), events, &rest)).len()
+        };
+        assert_eq!(stuck(&[]), 0);
+        assert_eq!(stuck(&[begins(words::IS_A_MEMBER_BY, "/group/p0")]), 0);
+        assert_eq!((stuck(&[attempts(0)]), stuck(&[begins(words::ADDS, "/count")])), (1, 1));
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_stays_for_nothing() {
+        let rest = Rest { unfinished: vec![actor(0)], ..Rest::default() };
+        let leads = || by_thread(1, granted(0));
+        let ends = Event::Is(GroundTruth::ThreadEnded { actor: actor(0).of_thread(1) });
+        let stuck = |events| broken_by(&resting(NoWaiterStuck::but_who_stays(), events, &rest)).len();
+        assert_eq!((stuck(vec![leads()]), stuck(vec![leads(), ends])), (0, 1));
+    }
+
+    #[test]
+    fn a_thread_may_wait_for_one_that_has_died() {
+        let asks = by_thread(1, attempts(0));
+        let rest = Rest { sessions: vec![(session(0), actor(0))], ..Rest::default() };
+        let stuck = |died| {
+            let events = vec![opened(0), opened(1), asks.clone(), finished(0), died];
+            broken_by(&resting(NoWaiterStuck::while_all_live(), events, &rest)).len()
+        };
+        assert_eq!((stuck(closes(1)), stuck(closed(1))), (1, 0));
+    }
+
+    #[test]
+    fn nothing_is_a_test_of_it_but_who_is_done_or_a_change_that_wakes() {
+        let leads = Observation::begins(crate::words::Word::own("leads"), "/lead", 0);
+        let said =
+            [attempts(0), attempts(1), granted(0), enters(0), leaves(0), gives_up(0), notes(0, "hums", LOCK)];
+        let ends = [finished(0), closed(0), crashed(1), fired(LOCK, zk_api::EventType::NodeCreated, &[])];
+        let leads = [opened(0), Event::Observed { actor: actor(0), what: leads }];
+        let all = [&leads[..], &said, &ends].concat();
+        for promise in [NoWaiterStuck, NoWaiterStuck::while_all_live(), NoWaiterStuck::but_who_stays()] {
+            assert_eq!(findings(promise, all.clone()), []);
+        }
+    }
 }
