@@ -178,4 +178,68 @@ mod tests {
         let just = vec![created(W, 0), presents, deleted(W, 0, 0), accepted];
         assert_eq!(judge(just), [Finding::Tested]);
     }
+
+    fn says(what: &str, node: &str, alone: i64) -> Event {
+        let what = crate::event::Observation::note(crate::words::Word::own(what), node, alone);
+        Event::Observed { actor: actor(0), what }
+    }
+
+    #[test]
+    fn to_be_refused_with_what_held_all_the_time_breaks_it_and_with_nothing_less() {
+        let refused = |there: &[Event], then: &[Event]| {
+            let events = [there, &[says("presents", W, 1)], then, &[says("is refused with", W, 1)]].concat();
+            broken_by(&judge(events)).len()
+        };
+        let there = [created(W, 0)];
+        let what = "p0 was refused with /lock/a-write-0000000000, which held the lock so all the time";
+        let events = vec![created(W, 0), says("presents", W, 1), says("is refused with", W, 1)];
+        assert_eq!(broken_by(&judge(events)), [(what, None)]);
+        assert_eq!(refused(&there, &[created(R, 1), deleted(R, 1, 1)]), 1, "it comes behind");
+        assert_eq!(refused(&there, &[deleted(W, 0, 0)]), 0);
+        assert_eq!(refused(&[], &[created(W, 0)]), 0, "it did not hold at first");
+        assert_eq!(refused(&there, &[deleted(W, 0, 0), created(W, 0)]), 0, "it did not hold for a while");
+        assert_eq!(refused(&there, &[says("presents", R, 0)]), 0, "that is refused which was presented last");
+        assert_eq!(
+            judge(vec![created(W, 0), says("is refused with", W, 1)]),
+            [],
+            "it was presented to nobody"
+        );
+    }
+
+    #[test]
+    fn to_be_refused_with_another_than_was_presented_is_no_matter() {
+        let another = vec![created(R, 1), says("presents", R, 0), says("is refused with", W, 0)];
+        assert_eq!(judge(another), []);
+    }
+
+    #[test]
+    fn what_was_presented_is_accepted_if_it_holds_since() {
+        let accepted = |there: &[Event], then: &[Event], with| {
+            let events =
+                [there, &[says("presents", R, 0)], then, &[says("is accepted with", with, 0)]].concat();
+            broken_by(&judge(events)).len()
+        };
+        let there = [created(W, 0), created(R, 1)];
+        assert_eq!((accepted(&there, &[], R), accepted(&there, &[deleted(W, 0, 0)], R)), (1, 0));
+        assert_eq!(accepted(&[], &[created(R, 1)], R), 0);
+        assert_eq!(accepted(&there[1..], &[], W), 1, "another one was presented");
+        for gone in [crashed(0), finished(0)] {
+            assert_eq!(accepted(&there, &[deleted(W, 0, 0), gone], R), 1, "to somebody else");
+        }
+    }
+
+    #[test]
+    fn what_is_no_contenders_znode_of_this_lock_stands_before_nobody() {
+        let lasting = |path: &str| {
+            let (by, owner) = (session(1), SessionId::NONE);
+            Event::Is(GroundTruth::NodeCreated { path: path.into(), by, owner, czxid: Zxid::new(1, 1) })
+        };
+        let second = "/lock/b-write-0000000001";
+        for other in [lasting(W), created("/other/a-write-0000000000", 1)] {
+            assert_eq!(
+                judge([vec![other, created(second, 0)], presented(0, second, 1)].concat()),
+                [Finding::Tested]
+            );
+        }
+    }
 }

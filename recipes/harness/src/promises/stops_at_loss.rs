@@ -145,4 +145,45 @@ mod tests {
         let events = vec![enters(0), disconnected(0), wrote(Resource::Unfenced, 0, true), leaves(0)];
         assert_eq!(judge(OnDisconnect::KeepUntilExpired, events), []);
     }
+
+    #[test]
+    fn who_goes_on_is_told_of_once_and_has_not_stopped_in_time() {
+        let writes = |p| wrote(Resource::Unfenced, p, true);
+        let begins = judge(OnDisconnect::Stop, vec![enters(0), learns(0), granted(1), granted(2), leaves(0)]);
+        assert_eq!((begins.len(), broken_by(&begins).len()), (1, 1));
+        let writes = judge(OnDisconnect::Stop, vec![enters(0), learns(0), writes(0), writes(0), leaves(0)]);
+        assert_eq!((writes.len(), broken_by(&writes).len()), (1, 1));
+    }
+
+    #[test]
+    fn who_was_not_told_or_is_inside_no_more_need_not_stop() {
+        let others = [enters(0), enters(2), disconnected(2)];
+        let judged = |then: &[Event]| judge(OnDisconnect::Stop, [&others, then].concat());
+        assert_eq!(judged(&[granted(0), wrote(Resource::Unfenced, 0, true)]).len(), 1, "p2 was told alone");
+        assert_eq!(judged(&[granted(2)]), [], "it begins anew itself");
+        for gone in [crashed(2), finished(2)] {
+            assert_eq!(judged(&[gone, granted(1)]), []);
+        }
+        assert_eq!(judged(&[crashed(0), finished(1), granted(1)]).len(), 1);
+    }
+
+    #[test]
+    fn to_stop_is_to_say_so_or_to_leave_and_of_this_lock() {
+        let stops = notes(0, "stops", LOCK);
+        let of_other = |what| Event::Observed { actor: actor(0), what };
+        let other = || "/other".into();
+        let others = [
+            Observation::Leaves { lock: other() },
+            Observation::Released { lock: other() },
+            Observation::GivesUp { lock: other(), why: "".into() },
+        ];
+        let told = |then: &[Event]| judge(OnDisconnect::Stop, [&[enters(0), learns(0)], then].concat());
+        for stop in [stops, leaves(0), released(0), gives_up(0)] {
+            assert_eq!(told(&[stop, granted(1)]), [Finding::Tested]);
+        }
+        let none = [notes(0, "stops", "/other"), notes(0, "hums", LOCK)];
+        for none in none.into_iter().chain(others.map(of_other)) {
+            assert_eq!(broken_by(&told(&[none, granted(1)])).len(), 1);
+        }
+    }
 }
