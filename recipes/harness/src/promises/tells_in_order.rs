@@ -143,7 +143,11 @@ mod tests {
     fn who_crashes_or_loses_its_session_may_stop_anywhere() {
         let crashed = Event::Is(GroundTruth::Crashed { actor: actor(0) });
         let lost = Event::Is(GroundTruth::Finished { actor: actor(1), end: End::SessionLost });
-        assert_eq!(found(vec![attempts(0), crashed, attempts(1), granted(1), lost]), []);
+        let events = [attempts(0), attempts(1), crashed, granted(1), attempts(2), lost, granted(2)];
+        assert_eq!(found(events.to_vec()), []);
+        let mut promise = TellsInOrder::of(OF_LOCKS);
+        events.iter().for_each(|event| promise.see(event, &mut Vec::new()));
+        assert_eq!(promise.last.keys().copied().collect::<Vec<_>>(), [actor(2)], "no other says more");
     }
 
     /// What it told next was the first that it told.
@@ -157,5 +161,13 @@ mod tests {
         events.iter().for_each(|event| promise.see(event, &mut found));
         assert_eq!(found, []);
         assert_eq!(promise.last.keys().copied().collect::<Vec<_>>(), [actor(0).of_thread(1)]);
+    }
+
+    #[test]
+    fn what_may_come_last_is_said_by_the_order() {
+        const ORDER: Order = &[(words::ATTEMPTS, &[START]), (DONE, &[words::ATTEMPTS])];
+        let found = |order| findings(TellsInOrder::of(order), vec![attempts(0), finished(0)]);
+        assert_eq!(found(ORDER), [Finding::Tested]);
+        assert_eq!(broken_by(&found(&ORDER[..1])).len(), 1, "nothing may");
     }
 }

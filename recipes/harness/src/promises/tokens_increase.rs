@@ -110,4 +110,12 @@ mod tests {
         let found = findings(TokensIncrease::of(LOCK), vec![closed(0), grant(1, 6), grant(0, 5)]);
         assert_eq!(found, []);
     }
+
+    #[test]
+    fn a_token_of_another_lock_is_no_matter() {
+        let of_another =
+            Observation::Granted { lock: "/other".into(), node: "".into(), token: Some(Zxid::new(1, 4)) };
+        let of_another = Event::Observed { actor: actor(1), what: of_another };
+        assert_eq!(findings(TokensIncrease::of(LOCK), vec![grant(0, 5), of_another]), []);
+    }
 }

@@ -299,4 +299,17 @@ mod tests {
         };
         assert_eq!([assumption(deleted(A, 99, 0)), assumption(deleted(B, 99, 1))], [HIS, None]);
     }
+
+    #[test]
+    fn the_root_itself_concerns_all_for_good() {
+        let change = vec![deleted("/tx", 99, NOBODY), ends(1, "/tx"), fails(1)];
+        assert_eq!(failed(Undisturbed::of(NoFailure).within("/tx"), change), HIS);
+    }
+
+    #[test]
+    fn what_is_about_nothing_is_expected_after_no_change() {
+        let led = super::super::OneTermPerElection::of(LOCK);
+        let events = vec![opened(0), deleted("/lock/x", 99, NOBODY), granted(0), granted(0)];
+        assert_eq!(broken_by(&findings(Undisturbed::of(led), events))[0].1, None);
+    }
 }

@@ -147,4 +147,18 @@ mod tests {
         assert_eq!(judged(vec![crashed(1), finished(1)]), []);
         assert_eq!(judged(vec![closed(1), finished(1)]), []);
     }
+
+    #[test]
+    fn a_thread_that_goes_on_may_learn_yet_and_the_end_of_another_process_is_no_matter() {
+        let votes = by_thread(1, notes(1, "votes to commit", "/tx/1"));
+        let ends = Event::Is(GroundTruth::ThreadEnded { actor: actor(1).of_thread(1) });
+        let found = |before: Vec<Event>| {
+            let (mut promise, mut found) = (VotersLearn::of("/tx"), Vec::new());
+            before.iter().for_each(|event| promise.see(event, &mut found));
+            (broken_by(&found).len(), promise.voted.len())
+        };
+        assert_eq!(found(vec![votes.clone(), finished(1)]), (0, 1));
+        assert_eq!(found(vec![votes, ends, finished(1)]), (1, 0));
+        assert_eq!(broken_by(&judged(vec![finished(0), finished(1)])).len(), 1);
+    }
 }
