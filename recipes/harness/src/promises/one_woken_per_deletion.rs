@@ -229,4 +229,38 @@ mod tests {
         // What its members hold elsewhere is of another recipe.
         assert_eq!(judge(vec![deleted(B, 1, 1), created("/other/c", 2)]), 0);
     }
+
+    #[test]
+    fn at_a_double_barrier_only_deletions_and_changes_of_the_list_count() {
+        let woke = |kind| {
+            let events = vec![opened(0), created(A, 0), fired(LOCK, kind, &[1, 2])];
+            broken_by(&findings(OneWokenPerDeletion::of(LOCK).but_the_last(), events)).len()
+        };
+        assert_eq!([NodeCreated, NodeDataChanged, NodeDeleted, NodeChildrenChanged].map(woke), [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn a_znode_that_is_nobodys_is_no_member_of_a_double_barrier() {
+        let (by, owner, czxid) = (session(0), SessionId::NONE, zk_api::Zxid::new(1, 1));
+        let ready = Event::Is(GroundTruth::NodeCreated { path: "/lock/ready".into(), by, owner, czxid });
+        let events = vec![opened(0), created(A, 0), ready, deleted(A, 0, 0), fired(A, NodeDeleted, &[1, 2])];
+        assert_eq!(findings(OneWokenPerDeletion::of(LOCK).but_the_last(), events), []);
+    }
+
+    #[test]
+    fn what_was_watched_or_told_before_excuses_nobody_after_the_session_or_another_change() {
+        let new = || created("/lock/b-lock-0000000003", 1);
+        let loses = || vec![opened(0), opened(1), created(A, 0), created(B, 1), deleted(B, ADMIN, 1)];
+        let assumption = |then: Vec<Event>, path| {
+            let events = [loses(), then, vec![fired(path, NodeChildrenChanged, &[1, 2])]].concat();
+            broken_by(&findings(OneWokenPerDeletion::of(LOCK), events)).last().expect("a herd").1
+        };
+        assert_eq!(assumption(vec![new()], LOCK), Some(Assumption::NoAdministrator));
+        assert_eq!(assumption(vec![closed(0), new()], LOCK), Some(Assumption::NoAdministrator));
+        assert_eq!(assumption(vec![closed(1), opened(1), new()], LOCK), None);
+        let told = || fired(LOCK, NodeChildrenChanged, &[1]);
+        assert_eq!(assumption(vec![told(), new()], LOCK), None, "the list has changed since");
+        let beside = created("/other/x", 1);
+        assert_eq!(assumption(vec![told(), beside], LOCK), Some(Assumption::NoAdministrator));
+    }
 }

@@ -107,7 +107,7 @@ mod tests {
         let one_by_one = vec![shares(0), leaves(0), shares(1), closed(1), shares(2)];
         let lock = || SharersMeet::of(LOCK, "-write-");
         assert_eq!(findings(lock(), one_by_one), []);
-        assert_eq!(findings(lock(), vec![shares(0), shares(1)]), [Finding::Tested]);
+        assert_eq!(findings(lock(), vec![shares(0), shares(1), notes(2, "hums", LOCK)]), [Finding::Tested]);
     }
 
     fn found(events: Vec<Event>) -> Vec<Finding> {
@@ -149,5 +149,35 @@ mod tests {
         ]);
         events.extend([attempts(1), created(read, 1), ends(&again)]);
         assert_eq!(found(events), []);
+    }
+
+    const FIRST: &str = "/lock/a-read-0000000000";
+    const SECOND: &str = "/lock/b-read-0000000001";
+
+    /// How often p1 is blamed if it is woken by the end of the first reader.
+    fn blamed(before: &[Event], then: &[Event]) -> usize {
+        let opened = [opened(0), opened(1), opened(2), created(FIRST, 0), attempts(2)];
+        let woken = [fired(FIRST, EventType::NodeDeleted, &[1])];
+        broken_by(&found([&opened, before, &[deleted(FIRST, 0, 0)], then, &woken].concat())).len()
+    }
+
+    #[test]
+    fn who_asks_no_more_or_in_another_session_waits_for_no_sharer() {
+        let asks = || vec![attempts(1), created(SECOND, 1)];
+        assert_eq!(blamed(&asks(), &[]), 1);
+        assert_eq!((blamed(&asks(), &[shares(1)]), blamed(&asks(), &[gives_up(1)])), (0, 0));
+        assert_eq!(blamed(&asks(), &[shares(1), released(1), attempts(1)]), 0, "it asks anew");
+        let anew = [asks(), vec![closed(1), opened(1), attempts(1)]].concat();
+        assert_eq!(blamed(&anew, &[]), 0, "it has no znode yet");
+        let writes = [asks(), vec![deleted(SECOND, 1, 1), created("/lock/b-write-0000000002", 1)]].concat();
+        assert_eq!(blamed(&writes, &[]), 0);
+    }
+
+    #[test]
+    fn one_of_several_threads_may_have_lost_its_place_to_an_administrator() {
+        let [one, other] = [1, 2].map(|thread| by_thread(thread, attempts(1)));
+        let third = || created("/lock/c-read-0000000002", 1);
+        let before = |by| [one.clone(), created(SECOND, 1), deleted(SECOND, by, 1), other.clone(), third()];
+        assert_eq!((blamed(&before(1), &[]), blamed(&before(ADMIN), &[])), (1, 0));
     }
 }

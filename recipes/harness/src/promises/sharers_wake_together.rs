@@ -161,4 +161,37 @@ mod tests {
         assert_eq!(judge(asked.into()), [alone]);
         assert_eq!(judge(listed.into()), ["a change of the list of /lock woke 1 clients"]);
     }
+
+    #[test]
+    fn who_makes_a_readers_znode_or_has_another_session_does_not_want_it_alone_any_more() {
+        let woke = |then: &[Event]| {
+            let (own, read) = ("/lock/b-write-0000000001", created("/lock/c-read-0000000002", 2));
+            let before = [opened(0), opened(1), opened(2), created(W, 0), created(own, 1), read];
+            let fires = [deleted(W, 0, 0), fired(W, NodeDeleted, &[1, 2])];
+            let events = [&before, then, &fires].concat();
+            broken_by(&findings(SharersWakeTogether::of(LOCK, "-write-"), events)).len()
+        };
+        assert_eq!(woke(&[]), 1);
+        assert_eq!(woke(&[created("/lock/b-read-0000000003", 1)]), 0);
+        assert_eq!(woke(&[closed(1), opened(1)]), 0);
+    }
+
+    #[test]
+    fn readers_that_are_woken_with_one_that_has_lost_its_znode_would_go_on_together() {
+        let nodes = ["b-write-0000000001", "c-read-0000000002", "d-read-0000000003"]
+            .map(|node| format!("/lock/{node}"));
+        let waiting = (1..4).zip(&nodes).map(|(p, node)| created(node, p));
+        let loses = [deleted(&nodes[0], ADMIN, 1), deleted(W, 0, 0), fired(W, NodeDeleted, &[1, 2, 3])];
+        let events = (0..4).map(opened).chain([created(W, 0)]).chain(waiting).chain(loses).collect();
+        let found = findings(SharersWakeTogether::of(LOCK, "-write-"), events);
+        assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
+    }
+
+    #[test]
+    fn a_change_of_the_list_that_wakes_nobody_is_none() {
+        for dead in [closed(1), crashed(1)] {
+            let events = vec![opened(1), dead, fired(LOCK, EventType::NodeChildrenChanged, &[1])];
+            assert_eq!(findings(SharersWakeTogether::of(LOCK, "-write-"), events), []);
+        }
+    }
 }

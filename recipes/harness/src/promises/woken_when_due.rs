@@ -126,6 +126,18 @@ mod tests {
         broken_by(&findings(WokenWhenDue::of(LOCK), [before, &arrives, after, &woken].concat())).len()
     }
 
+    #[test]
+    fn only_members_there_at_a_time_make_a_round() {
+        let lasting = |path: &str| {
+            let (by, owner, czxid) = (session(1), SessionId::NONE, zk_api::Zxid::new(1, 1));
+            Event::Is(GroundTruth::NodeCreated { path: path.into(), by, owner, czxid })
+        };
+        let one = || created("/lock/p1", 1);
+        assert_eq!((early(&[], &[one()]), early(&[one()], &[])), (0, 0));
+        assert_eq!(early(&[one(), deleted("/lock/p1", 1, 1)], &[]), 1, "it has gone before");
+        assert_eq!((early(&[], &[lasting("/lock/ready")]), early(&[], &[created("/other/p1", 1)])), (1, 1));
+    }
+
     /// Who had failed was blamed for what its client was told of later.
     #[test]
     fn who_is_through_or_gone_waits_no_more() {
