@@ -103,4 +103,34 @@ mod tests {
             assert_eq!(found, [Finding::Tested, Finding::Tested]);
         }
     }
+
+    #[test]
+    fn a_name_without_a_number_is_none_of_a_sequence() {
+        let names = vec![opened(0), created("/a", 0), created("/lock/member-b", 0), deleted("/a", 0, 0)];
+        assert_eq!(findings(NoSecondZnode::default(), names), []);
+    }
+
+    #[test]
+    fn who_has_two_and_deletes_one_has_one() {
+        let third = created("/lock/a-lock-0000000002", 0);
+        let made = vec![opened(0), opened(1), created(FIRST, 0), created(SECOND, 0)];
+        for meanwhile in [deleted(FIRST, 0, 0), closed(1)] {
+            let events = [made.clone(), vec![meanwhile, third.clone()]].concat();
+            assert_eq!(broken_by(&findings(NoSecondZnode::default(), events)).len(), 2);
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_name_or_a_session_that_is_gone() {
+        for end in [vec![deleted(FIRST, 0, 0), closed(0)], vec![closed(0), vanished(FIRST, 0)]] {
+            let mut promise = NoSecondZnode::default();
+            let events = [vec![opened(0), created(FIRST, 0)], end].concat();
+            events.iter().for_each(|event| promise.see(event, &mut Vec::new()));
+            assert_eq!(promise, NoSecondZnode::default());
+        }
+        let gone = [opened(0), created(FIRST, 0), deleted(FIRST, 0, 0)];
+        let mut promise = NoSecondZnode::default();
+        gone.iter().for_each(|event| promise.see(event, &mut Vec::new()));
+        assert!(promise.made.is_empty());
+    }
 }

@@ -233,4 +233,18 @@ mod tests {
         assert!(owed.contains("no-failure is owed by a kind"), "{owed}");
         assert!(Owed::parse([]).is_err());
     }
+
+    #[test]
+    fn what_a_kind_owes_beyond_another_is_among_its_promises() {
+        let more = |kind: &str, than: &str| {
+            let names = |kind| {
+                let owed = Owed::parse([format!("{kind}=/a").as_str()]).expect("it is well said");
+                owed.promises().iter().map(|promise| promise.name()).collect::<Vec<_>>()
+            };
+            let fewer = names(than);
+            names(kind).into_iter().filter(|name| !fewer.contains(name)).collect::<Vec<_>>()
+        };
+        assert_eq!(more("shared-lock", "lock"), ["sharers-meet"]);
+        assert_eq!(more("barrier-raised-again", "barrier"), ["no-opening-missed"]);
+    }
 }

@@ -95,4 +95,26 @@ mod tests {
         assert_eq!(found, [Finding::Tested]);
         assert_eq!(findings(RevocationHeeded::of(LOCK), vec![asked_back(A), told(), deleted(A, 1, 0)]), []);
     }
+
+    #[test]
+    fn what_is_given_back_unasked_or_asked_back_no_more_is_no_matter() {
+        let told = || fired(A, EventType::NodeDataChanged, &[0]);
+        let judged = |events| findings(RevocationHeeded::of(LOCK), events);
+        assert_eq!(judged(vec![told(), deleted(A, 0, 0)]), []);
+        assert_eq!(judged(vec![asked_back(A), deleted(A, 0, 0)]), [], "nobody was told");
+        let (path, by, mzxid) = (A.into(), session(50), zk_api::Zxid::new(1, 10));
+        let kept = Event::Is(GroundTruth::NodeWritten {
+            path,
+            by,
+            owner: session(0),
+            data: "keep it".into(),
+            mzxid,
+        });
+        let rest = Rest {
+            nodes: vec![(A.into(), session(0))],
+            sessions: vec![(session(0), actor(0))],
+            ..Rest::default()
+        };
+        assert_eq!(resting(RevocationHeeded::of(LOCK), vec![asked_back(A), kept], &rest), []);
+    }
 }

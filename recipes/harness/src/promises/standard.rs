@@ -61,7 +61,9 @@ impl<P: Promise> Promise for Standard<P> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{actor, broken_by};
     use super::*;
+    use crate::event::{End, GroundTruth};
 
     #[test]
     fn what_is_listed_or_opted_out_of_is_not_added() {
@@ -74,5 +76,22 @@ mod tests {
             names(own, &["no-waiter-stuck", "no-second-znode"]),
             ["no-failure", "session-end-noticed", "no-litter", NO_POLLING]
         );
+    }
+
+    #[test]
+    fn what_is_broken_says_how_to_opt_out_unless_the_trial_lists_it_itself() {
+        let fails = Event::Is(GroundTruth::Finished { actor: actor(0), end: End::Failed });
+        let rest = Rest { unfinished: vec![actor(0)], ..Rest::default() };
+        let broken = |own| {
+            let mut found = Vec::new();
+            for mut promise in with_standard(own, &[]) {
+                promise.see(&fails, &mut found);
+                promise.at_rest(&rest, &mut found);
+            }
+            broken_by(&found).iter().map(|(what, _)| what.contains("opts out of it")).collect::<Vec<_>>()
+        };
+        assert_eq!(broken(Vec::new()), [true, true]);
+        let own: Vec<Box<dyn AnyPromise>> = vec![Box::new(NoFailure), Box::new(NoWaiterStuck)];
+        assert_eq!(broken(own), [false, false]);
     }
 }

@@ -473,4 +473,44 @@ mod tests {
         let found = judge(Views::monotone("/c", Of::Names), &events);
         assert_eq!(broken_by(&found), [("p0 sees /c{a,b}, which is older than what it saw before", None)]);
     }
+
+    #[test]
+    fn two_changes_of_which_no_transaction_is_known_are_two() {
+        let gone = [removes("a", None), removes("b", None)].to_vec();
+        for seen in ["/c{b=2}", "/c{}"] {
+            let events = [gone.clone(), vec![says(0, "sees", seen)]].concat();
+            assert_eq!(judge(Views::untorn(ROOT, Of::Values), &events), [Finding::Tested]);
+        }
+    }
+
+    #[test]
+    fn the_crash_of_another_lets_nobody_go_back() {
+        let (new, old) = (says(0, "sees", "/c{a=2,b=2}"), says(0, "sees", "/c{a=1,b=1}"));
+        let broken = |who| {
+            let events = [new.clone(), crashed(who), old.clone()];
+            broken_by(&judge(Views::monotone(ROOT, Of::Values), &events)).len()
+        };
+        assert_eq!((broken(0), broken(1)), (0, 1));
+    }
+
+    #[test]
+    fn to_see_the_same_again_is_not_to_go_back_though_it_was_told() {
+        let new = says(0, "sees", "/c{a=2,b=2}");
+        let again = [new.clone(), says(0, "told", ROOT), new.clone()];
+        assert_eq!(broken_by(&judge(Views::monotone(ROOT, Of::Values), &again)), []);
+        let first = [says(0, "told", ROOT), new];
+        assert_eq!(judge(Views::told(ROOT, Of::Values), &first), [], "it had seen nothing before");
+    }
+
+    #[test]
+    fn only_what_is_to_be_fresh_is_judged_at_the_end_and_at_rest() {
+        let follows = [says(0, "follows", ROOT), says(1, "sees", "/c{a=2,b=2}")];
+        let rest = Rest { unfinished: vec![actor(0)], ..Rest::default() };
+        for new in [Views::committed, Views::untorn, Views::monotone, Views::told] {
+            let events = [&history()[..], &follows].concat();
+            assert_eq!(resting(new(ROOT, Of::Values), events.clone(), &rest), []);
+            let found = |ends: &[Event]| findings(new(ROOT, Of::Values), [&events, ends].concat());
+            assert_eq!(found(&[finished(1)]), found(&[]));
+        }
+    }
 }
