@@ -262,6 +262,14 @@ mod tests {
     }
 
     #[test]
+    fn who_has_ended_is_forgotten() {
+        let mut promise = TrySucceedsUncontended::of(LOCK);
+        let events = [opened(0), attempts(0), finished(0)];
+        events.iter().for_each(|event| promise.see(event, &mut Vec::new()));
+        assert!(promise.alone.is_empty() && promise.trying.is_empty());
+    }
+
+    #[test]
     fn of_the_threads_of_a_process_that_try_together_one_gets_it() {
         let [one, other] = [1, 2].map(|n| move |event| by_thread(n, event));
         let both = || vec![one(attempts(0)), other(attempts(0)), created(A, 0), created(B, 0)];
