@@ -62,6 +62,10 @@ impl StopsAtLoss {
         }
     }
 
+    fn ends(&mut self, process: ActorId) {
+        self.inside.retain(|inside, _| inside.main() != process);
+    }
+
     fn stops(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
         if self.inside.remove(&actor) == Some(true) {
             found.push(Finding::Tested);
@@ -90,9 +94,10 @@ impl Promise for StopsAtLoss {
                     found.push(broken(format!("{actor} goes on though it was told, and writes"), None));
                 }
             }
-            Event::Is(GroundTruth::Crashed { actor }) => {
-                self.inside.retain(|inside, _| inside.main() != *actor)
+            Event::Is(GroundTruth::Finished { actor, end }) if end.leaves_nothing_running() => {
+                self.ends(*actor)
             }
+            Event::Is(GroundTruth::Crashed { actor }) => self.ends(*actor),
             // Its other threads go on.
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
                 self.inside.remove(actor);
@@ -106,7 +111,7 @@ impl Promise for StopsAtLoss {
 mod tests {
     use super::super::testing::*;
     use super::*;
-    use crate::event::Resource;
+    use crate::event::{End, Resource};
 
     fn judge(on: OnDisconnect, events: Vec<Event>) -> Vec<Finding> {
         findings(StopsAtLoss::of(LOCK, on), events)
@@ -185,5 +190,16 @@ mod tests {
         for none in none.into_iter().chain(others.map(of_other)) {
             assert_eq!(broken_by(&told(&[none, granted(1)])).len(), 1);
         }
+    }
+
+    /// It was blamed for going on as the next one began.
+    #[test]
+    fn a_thread_that_ends_with_its_process_stops_by_that() {
+        let went_on = |end| {
+            let ends = Event::Is(GroundTruth::Finished { actor: actor(0), end });
+            let events = vec![by_thread(1, enters(0)), enters(2), learns(0), learns(2), ends, granted(1)];
+            broken_by(&judge(OnDisconnect::Stop, events)).len()
+        };
+        assert_eq!([End::SessionLost, End::Done, End::Failed].map(went_on), [1, 2, 2]);
     }
 }
