@@ -184,6 +184,16 @@ impl SessionTracker {
         self.standing.iter().any(has) || !self.standing.iter().any(holds)
     }
 
+    /// How the threads of a process stand to the lock. Which of several something concerns, nobody knows.
+    pub(crate) fn standings(&self, process: ActorId) -> impl Iterator<Item = Standing> {
+        self.standing.iter().filter(move |(actor, _)| actor.main() == process).map(|(_, how)| *how)
+    }
+
+    /// How many of them ask for it.
+    pub(crate) fn asking(&self, process: ActorId) -> usize {
+        self.standings(process).filter(|how| *how == Standing::Waits).count()
+    }
+
     /// One thread has one znode at a time.
     fn forgets_deletions(&mut self, actor: ActorId, of: impl Fn(&Text) -> bool) {
         if !self.threaded.contains(&actor) {

@@ -84,12 +84,9 @@ impl Promise for SharersMeet {
         if let Event::Is(truth) = event {
             self.learn(truth, found);
         }
-        let standing = &self.tracker.standing;
-        let waits = |actor: &ActorId| {
-            standing.iter().any(|(waits, how)| waits.main() == *actor && *how == Standing::Waits)
-        };
+        // Of several threads that ask, another may want it alone, and wait for all.
         self.asked.retain(|_, asked| {
-            asked.retain(waits);
+            asked.retain(|actor| self.tracker.asking(*actor) == 1);
             !asked.is_empty()
         });
         let now = sharers(&self.tracker);
@@ -177,7 +174,18 @@ mod tests {
     fn one_of_several_threads_may_have_lost_its_place_to_an_administrator() {
         let [one, other] = [1, 2].map(|thread| by_thread(thread, attempts(1)));
         let third = || created("/lock/c-read-0000000002", 1);
-        let before = |by| [one.clone(), created(SECOND, 1), deleted(SECOND, by, 1), other.clone(), third()];
+        let shares = by_thread(2, shares(1));
+        let loses = |by| [one.clone(), created(SECOND, 1), deleted(SECOND, by, 1)];
+        let before = |by| [&loses(by)[..], &[other.clone(), third(), shares.clone()]].concat();
         assert_eq!((blamed(&before(1), &[]), blamed(&before(ADMIN), &[])), (1, 0));
+    }
+
+    /// A right writer was broken by it if another thread of its process asked for a share.
+    #[test]
+    fn of_two_threads_that_ask_the_one_that_waits_may_want_it_alone() {
+        let [writer, reader] = [1, 2].map(|thread| by_thread(thread, attempts(1)));
+        let write = [writer, created("/lock/b-write-0000000001", 1)];
+        let read = [reader, created("/lock/c-read-0000000002", 1)];
+        assert_eq!((blamed(&[&write[..], &read].concat(), &[]), blamed(&read, &[])), (0, 1));
     }
 }
