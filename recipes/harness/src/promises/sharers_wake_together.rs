@@ -18,7 +18,7 @@ pub struct SharersWakeTogether {
     tracker: SessionTracker,
     /// What the names of those have in them who do not only ask for a share.
     exclusive: &'static str,
-    /// Whose newest znode is such a one.
+    /// Whose newest znode is such a one. Where several of its threads ask, another may have been woken.
     alone: BTreeSet<ActorId>,
     /// What was changed last, and no znode was made since. A server that is behind fires its watches later, when those who
     /// were woken may ask for something else already: then that is not judged.
@@ -77,12 +77,14 @@ impl Promise for SharersWakeTogether {
                     | EventType::None => "a change",
                 };
                 let woken = || woken.iter().filter(|actor| !self.tracker.is_dead(**actor));
-                match (woken().count(), woken().any(|actor| self.alone.contains(actor))) {
+                let is_alone =
+                    |actor: &ActorId| self.alone.contains(actor) && self.tracker.asking(*actor) < 2;
+                match (woken().count(), woken().any(is_alone)) {
                     (0, _) => {}
                     (1, _) | (_, false) => found.push(Finding::Tested),
                     (n, true) => {
                         let others = || woken().filter(|actor| !self.tracker.lost_to_administrator(**actor));
-                        let go_on = others().count() < 2 || !others().any(|actor| self.alone.contains(actor));
+                        let go_on = others().count() < 2 || !others().any(is_alone);
                         let assumption = go_on.then_some(Assumption::NoAdministrator);
                         let what =
                             format!("{change} of {path} woke {n} clients, and one that wants it alone");
@@ -193,5 +195,20 @@ mod tests {
             let events = vec![opened(1), dead, fired(LOCK, EventType::NodeChildrenChanged, &[1])];
             assert_eq!(findings(SharersWakeTogether::of(LOCK, "-write-"), events), []);
         }
+    }
+
+    /// A right reader was broken by it if another thread of its process wanted the lock alone.
+    #[test]
+    fn of_two_threads_that_ask_the_one_that_is_woken_may_be_the_reader() {
+        let woke = |asks: &[Event]| {
+            let (read, write) = ("/lock/b-read-0000000001", "/lock/d-write-0000000003");
+            let made = [created(read, 1), created("/lock/c-read-0000000002", 2), created(write, 1)];
+            let before = [opened(0), opened(1), opened(2), created(W, 0)];
+            let fires = [deleted(W, 0, 0), fired(W, NodeDeleted, &[1, 2])];
+            let events = [&before, asks, &made, &fires].concat();
+            broken_by(&findings(SharersWakeTogether::of(LOCK, "-write-"), events)).len()
+        };
+        let both = [1, 2].map(|thread| by_thread(thread, attempts(1)));
+        assert_eq!((woke(&both), woke(&both[..1])), (0, 1));
     }
 }
