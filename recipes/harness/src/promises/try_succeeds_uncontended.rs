@@ -1,7 +1,7 @@
 //! `try-succeeds-uncontended`.
 
 use super::findings::broken;
-use crate::context::{SessionTracker, Standing, below, within};
+use crate::context::{SessionTracker, below, within};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,9 +76,10 @@ impl Promise for TrySucceedsUncontended {
                 self.is_had |= self.nodes.remove(path).is_some() && by != owner;
             }
             Event::Is(GroundTruth::Fired { path, woken, .. }) if within(self.lock, path) => {
-                let standing = &self.tracker.standing;
-                let waits = |actor: &&ActorId| {
-                    standing.iter().any(|(waits, how)| waits.main() == **actor && *how == Standing::Waits)
+                // Another thread, which has it, may watch what it has.
+                let waits = |actor: &&ActorId| match self.tracker.asking(**actor) {
+                    0 => false,
+                    asking => self.tracker.standings(**actor).count() == asking,
                 };
                 let what = |actor| format!("{actor} only tries to take {}, and waits", self.lock);
                 found.extend(woken.iter().find(waits).map(|actor| broken(what(actor), None)));
@@ -278,5 +279,15 @@ mod tests {
         let neither = "p0/2 did not get /lock, nor did any who tried with it";
         assert_eq!(says([both(), vec![one(gives_up(0)), other(gives_up(0))]].concat()), [neither]);
         assert_eq!(judge([both(), vec![one(granted(0))]].concat()), [], "it was not alone");
+    }
+
+    /// A right lock was broken by it if one thread tried while another had the lock, and watched it.
+    #[test]
+    fn of_the_threads_of_a_process_the_one_that_is_woken_may_have_it() {
+        let [has, tries] = [by_thread(1, granted(0)), by_thread(2, attempts(0))];
+        let woken = || fired(A, EventType::NodeDataChanged, &[0]);
+        assert_eq!(says(vec![has, tries.clone(), woken()]), [""; 0]);
+        let both = vec![by_thread(1, attempts(0)), tries, woken()];
+        assert_eq!(says(both), ["p0 only tries to take /lock, and waits"]);
     }
 }
