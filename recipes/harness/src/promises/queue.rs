@@ -1,7 +1,8 @@
 //! `nothing-lost`, `taken-once`, `takes-in-order` and `queue-progress`.
 //!
 //! An item is a znode below the queue's items whose data is not empty; the data is its payload. What others write into
-//! an ephemeral znode is no payload. A producer *puts* a payload with a priority, and *has put* it. A consumer *asks*
+//! an ephemeral znode is no payload, nor is what its owner writes there and nobody puts: a consumer may mark by one that
+//! it is there, or has taken something. A producer *puts* a payload with a priority, and *has put* it. A consumer *asks*
 //! the items' parent, *takes* an item, *has worked off* the item.
 
 use super::findings::{broken_at, broken_for};
@@ -43,11 +44,14 @@ struct Ears {
     tracker: SessionTracker,
     /// The items that are there.
     there: BTreeSet<Text>,
+    /// How often each payload was put, and who is putting it. Who tells again that it puts it, and not that it has, tries
+    /// again.
+    put: BTreeMap<Text, (usize, BTreeSet<ActorId>)>,
 }
 
 impl Ears {
     fn of(items: &'static str) -> Ears {
-        Ears { items, tracker: SessionTracker::of(items), there: BTreeSet::new() }
+        Ears { items, tracker: SessionTracker::of(items), there: BTreeSet::new(), put: BTreeMap::new() }
     }
 
     fn hear<'a>(&mut self, event: &'a Event) -> Option<QueueStep<'a>> {
@@ -57,8 +61,15 @@ impl Ears {
         }
         match event {
             Event::Observed { actor, what } => match what.told()? {
-                (words::PUTS, payload, priority) => Some(QueueStep::Puts(payload, priority)),
-                (words::HAS_PUT, payload, _) => Some(QueueStep::HasPut(*actor, payload)),
+                (words::PUTS, payload, priority) => {
+                    self.put.entry(payload.into()).or_default().1.insert(*actor);
+                    Some(QueueStep::Puts(payload, priority))
+                }
+                (words::HAS_PUT, payload, _) => {
+                    let (times, putting) = self.put.entry(payload.into()).or_default();
+                    *times += usize::from(putting.remove(actor));
+                    Some(QueueStep::HasPut(*actor, payload))
+                }
                 (words::ASKS, items, _) if items == self.items => Some(QueueStep::Asks(*actor)),
                 (words::TAKES, item, _) if below(self.items, item) => Some(QueueStep::Takes(*actor, item)),
                 (words::HAS_WORKED_OFF, item, _) if below(self.items, item) => {
@@ -69,7 +80,7 @@ impl Ears {
             Event::Is(GroundTruth::NodeWritten { path, by, owner, data, .. })
                 if below(self.items, path)
                     && !data.bytes().is_empty()
-                    && (*owner == SessionId::NONE || owner == by) =>
+                    && (*owner == SessionId::NONE || owner == by && self.times_put(data) > 0) =>
             {
                 let is_new = self.there.insert(path.clone());
                 Some(if is_new { QueueStep::Appears(path, data) } else { QueueStep::Changes(path, data) })
@@ -84,6 +95,14 @@ impl Ears {
             Event::Is(GroundTruth::Finished { actor, .. }) => Some(QueueStep::Ends(*actor)),
             Event::Is(_) => None,
         }
+    }
+}
+
+impl Ears {
+    /// How many items may have a payload.
+    fn times_put(&self, payload: &Data) -> usize {
+        let put = self.put.get(&*String::from_utf8_lossy(payload.bytes()));
+        put.map_or(0, |(times, putting)| times + putting.len())
     }
 }
 
@@ -205,19 +224,20 @@ impl Promise for NothingLost {
     }
 }
 
-/// No payload is taken twice. With at-least-once delivery, no payload is taken again while the session in which it was
-/// taken lives; its taker may have opened another session since.
+/// No payload is taken more often than it was put. With at-least-once delivery, no payload is taken again while the session
+/// in which it was taken lives; its taker may have opened another session since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakenOnce {
     ears: Ears,
     delivery: Delivery,
     payloads: BTreeMap<Text, Data>,
-    takers: BTreeMap<Data, Taker>,
+    takers: BTreeMap<Data, Vec<Taker>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Taker {
     actor: ActorId,
+    item: Text,
     /// Its client has opened another session since.
     before: bool,
 }
@@ -233,12 +253,15 @@ impl TakenOnce {
     fn forget(&mut self, event: &Event) {
         match event {
             Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
-                let those = self.takers.values_mut().filter(|taker| taker.actor.main() == *actor);
+                let those = self.takers.values_mut().flatten().filter(|taker| taker.actor.main() == *actor);
                 those.for_each(|taker| taker.before = true);
             }
             Event::Is(GroundTruth::SessionClosed { actor, .. }) if self.delivery == Delivery::AtLeastOnce => {
                 let was_last = self.ears.tracker.is_dead(*actor);
-                self.takers.retain(|_, taker| taker.actor.main() != *actor || !(was_last || taker.before));
+                self.takers.retain(|_, takers| {
+                    takers.retain(|taker| taker.actor.main() != *actor || !(was_last || taker.before));
+                    !takers.is_empty()
+                });
             }
             Event::Is(_) | Event::Observed { .. } => {}
         }
@@ -248,7 +271,7 @@ impl TakenOnce {
 impl Promise for TakenOnce {
     fn terms(&self) -> Terms {
         Terms::of("taken-once")
-            .about("No payload is taken twice: not at all, or not while its taker lives, as is declared.")
+            .about("Nothing is taken more often than it was put: not at all, or not while its taker lives, as is declared.")
             .tested_when("An item that was put is taken.")
     }
 
@@ -265,10 +288,14 @@ impl Promise for TakenOnce {
                 if dead(actor) {
                     return;
                 }
-                let taker = Taker { actor, before: false };
-                let former = self.takers.insert(payload.clone(), taker);
-                found.push(match former.filter(|former| !dead(former.actor)) {
-                    Some(Taker { actor: former, .. }) => {
+                let takers = self.takers.entry(payload.clone()).or_default();
+                takers.retain(|former| !dead(former.actor));
+                let same = takers.iter().position(|former| *former.item == *item);
+                let too_many = takers.len() >= self.ears.times_put(payload).max(1);
+                let former = same.or(too_many.then(|| takers.len() - 1)).map(|at| takers.remove(at).actor);
+                takers.push(Taker { actor, item: item.into(), before: false });
+                found.push(match former {
+                    Some(former) => {
                         let what = format!("{actor} takes {item}, whose payload {former} has taken");
                         let same = self.payloads.iter().filter(|(_, other)| *other == payload);
                         let fates: Vec<Text> = same.flat_map(|(item, _)| fate(item)).collect();

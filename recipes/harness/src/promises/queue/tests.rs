@@ -94,6 +94,25 @@ fn two_takers_of_one_payload_break_it() {
     }
 }
 
+/// Jobs that are all called the same were one, taken again and again, in a right queue.
+#[test]
+fn what_was_put_twice_may_be_taken_twice() {
+    let puts = |p, times| vec![vec![notes(p, "puts", "1"), notes(p, "has put", "1")]; times].concat();
+    let items = || vec![put(1), put_as(2, 1), put_as(3, 1)];
+    let taken = |told: Vec<Event>, takers: &[(u16, u8)]| {
+        let takes = takers.iter().map(|(p, n)| takes(*p, *n));
+        let events = [told, items()].concat().into_iter().chain(takes).collect();
+        broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), events)).len()
+    };
+    let both: [(u16, u8); 2] = [(1, 1), (2, 2)];
+    assert_eq!((taken(puts(0, 1), &both), taken(puts(0, 2), &both)), (1, 0));
+    assert_eq!(taken(puts(0, 2), &[(1, 1), (2, 1)]), 1, "one item twice");
+    assert_eq!(taken(puts(0, 2), &[(1, 1), (2, 2), (3, 3)]), 1);
+    // Another one may have begun; and who only tries again puts once.
+    let tries = |p: u16| vec![notes(p, "puts", "1"), notes(p, "puts", "1")];
+    assert_eq!((taken([tries(0), puts(4, 1)].concat(), &both), taken(tries(0), &both)), (0, 1));
+}
+
 #[test]
 fn what_a_dead_one_had_may_be_taken_again_if_that_is_declared() {
     let again = vec![put(1), takes(1, 1), closed(1), takes(2, 1)];
@@ -337,13 +356,14 @@ fn an_item_that_is_given_other_data_is_the_same_one() {
 }
 
 #[test]
-fn an_item_lies_below_has_data_and_is_no_ephemeral_that_others_write_to() {
+fn an_item_lies_below_has_data_and_is_no_ephemeral_but_for_what_its_owner_puts() {
     let waits = |path: &str, data, by, owner| {
-        let events = vec![opened(1), asks(1), written(path, data, by, owner)];
+        let events = vec![opened(1), asks(1), notes(0, "puts", "1"), written(path, data, by, owner)];
         resting(QueueProgress::of(ITEMS), events, &rest(&[1], &[])).len()
     };
     let one = item(1);
     assert_eq!((waits(&one, "1", 0, SessionId::NONE), waits(&one, "1", 0, session(0))), (1, 1));
+    assert_eq!(waits("/queue/items/claim", "p0", 0, session(0)), 0, "a mark of its own");
     assert_eq!((waits(&claim(1), "unlock", ADMIN, session(1)), waits(&one, "", 0, SessionId::NONE)), (0, 0));
     assert_eq!((waits("/queue/a", "1", 0, SessionId::NONE), waits(ITEMS, "1", 0, SessionId::NONE)), (0, 0));
 }
