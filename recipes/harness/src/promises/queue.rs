@@ -231,13 +231,13 @@ pub struct TakenOnce {
     ears: Ears,
     delivery: Delivery,
     payloads: BTreeMap<Text, Data>,
-    takers: BTreeMap<Data, Vec<Taker>>,
+    /// Who has taken which payload, by which item.
+    takers: BTreeMap<(Data, Text), Taker>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Taker {
     actor: ActorId,
-    item: Text,
     /// Its client has opened another session since.
     before: bool,
 }
@@ -253,15 +253,12 @@ impl TakenOnce {
     fn forget(&mut self, event: &Event) {
         match event {
             Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
-                let those = self.takers.values_mut().flatten().filter(|taker| taker.actor.main() == *actor);
+                let those = self.takers.values_mut().filter(|taker| taker.actor.main() == *actor);
                 those.for_each(|taker| taker.before = true);
             }
             Event::Is(GroundTruth::SessionClosed { actor, .. }) if self.delivery == Delivery::AtLeastOnce => {
                 let was_last = self.ears.tracker.is_dead(*actor);
-                self.takers.retain(|_, takers| {
-                    takers.retain(|taker| taker.actor.main() != *actor || !(was_last || taker.before));
-                    !takers.is_empty()
-                });
+                self.takers.retain(|_, taker| taker.actor.main() != *actor || !(was_last || taker.before));
             }
             Event::Is(_) | Event::Observed { .. } => {}
         }
@@ -284,18 +281,21 @@ impl Promise for TakenOnce {
             }
             Some(QueueStep::Takes(actor, item)) => {
                 let dead = |actor| self.ears.tracker.is_dead(actor) && self.delivery == Delivery::AtLeastOnce;
-                let Some(payload) = self.payloads.get(item) else { return };
+                let Some((item, payload)) = self.payloads.get_key_value(item) else { return };
                 if dead(actor) {
                     return;
                 }
-                let takers = self.takers.entry(payload.clone()).or_default();
-                takers.retain(|former| !dead(former.actor));
-                let same = takers.iter().position(|former| *former.item == *item);
-                let too_many = takers.len() >= self.ears.times_put(payload).max(1);
-                let former = same.or(too_many.then(|| takers.len() - 1)).map(|at| takers.remove(at).actor);
-                takers.push(Taker { actor, item: item.into(), before: false });
+                self.takers.retain(|_, former| !dead(former.actor));
+                // A consumer may have marked it, so that it has other data now.
+                let same = self.takers.keys().find(|(_, other)| other == item);
+                let equal = || self.takers.keys().filter(|(other, _)| other == payload);
+                let one_of =
+                    equal().next().filter(|_| equal().count() >= self.ears.times_put(payload).max(1));
+                let former = same.or(one_of).cloned().and_then(|taken| self.takers.remove(&taken));
+                let taker = Taker { actor, before: false };
+                self.takers.insert((payload.clone(), item.clone()), taker);
                 found.push(match former {
-                    Some(former) => {
+                    Some(Taker { actor: former, .. }) => {
                         let what = format!("{actor} takes {item}, whose payload {former} has taken");
                         let same = self.payloads.iter().filter(|(_, other)| *other == payload);
                         let fates: Vec<Text> = same.flat_map(|(item, _)| fate(item)).collect();

@@ -107,6 +107,12 @@ fn what_was_put_twice_may_be_taken_twice() {
     let both: [(u16, u8); 2] = [(1, 1), (2, 2)];
     assert_eq!((taken(puts(0, 1), &both), taken(puts(0, 2), &both)), (1, 0));
     assert_eq!(taken(puts(0, 2), &[(1, 1), (2, 1)]), 1, "one item twice");
+    let marked = vec![put(1), takes(1, 1), put_as(1, 9), takes(2, 1)];
+    assert_eq!(
+        broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), marked)).len(),
+        1,
+        "and marked between"
+    );
     assert_eq!(taken(puts(0, 2), &[(1, 1), (2, 2), (3, 3)]), 1);
     // Another one may have begun; and who only tries again puts once.
     let tries = |p: u16| vec![notes(p, "puts", "1"), notes(p, "puts", "1")];
