@@ -12,8 +12,9 @@ use zk_api::{SessionId, Text, sequence_of};
 pub struct Fifo {
     lock: &'static str,
     tracker: SessionTracker,
-    /// The ephemeral znodes below the lock that exist, lowest number first.
-    queue: Vec<Text>,
+    /// The ephemeral znodes below the lock that exist, lowest number first, and whose they are. What has no number is a
+    /// contender's if its session has no other one, and comes behind what was there.
+    queue: Vec<(Text, SessionId)>,
     /// What the names of those have in them who do not only ask for a share.
     exclusive: &'static str,
 }
@@ -44,25 +45,31 @@ impl Promise for Fifo {
                 if *owner != SessionId::NONE && below(self.lock, path) =>
             {
                 // By number, not by time: who goes on in another mode keeps its number with a new znode.
-                let number = sequence_of(path);
-                let at = self.queue.iter().rposition(|queued| sequence_of(queued) <= number);
-                self.queue.insert(at.map_or(0, |at| at + 1), path.clone());
+                let at = match sequence_of(path) {
+                    None if self.queue.iter().any(|(_, other)| other == owner) => return,
+                    None => self.queue.len(),
+                    number => {
+                        let before = |(queued, _): &(Text, _)| sequence_of(queued) <= number;
+                        self.queue.iter().rposition(before).map_or(0, |at| at + 1)
+                    }
+                };
+                self.queue.insert(at, (path.clone(), *owner));
             }
             Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.lock, path) => {
-                self.queue.retain(|queued| queued != path);
+                self.queue.retain(|(queued, _)| queued != path);
             }
             Event::Observed { actor, what: Observation::Shares { lock, node, .. } }
                 if **lock == *self.lock && !self.tracker.is_dead(*actor) =>
             {
-                let Some(at) = self.queue.iter().position(|queued| queued == node) else { return };
-                match self.queue[..at].iter().find(|older| older.contains(self.exclusive)) {
-                    Some(older) => {
+                let Some(at) = self.queue.iter().position(|(queued, _)| queued == node) else { return };
+                match self.queue[..at].iter().find(|(older, _)| older.contains(self.exclusive)) {
+                    Some((older, _)) => {
                         found.push(broken(format!("{actor} was granted {node} before {older}"), None));
                     }
                     // Those who share it may pass each other.
                     None => {
-                        let mut others = self.queue.iter().filter(|queued| *queued != node);
-                        let could = others.any(|other| other.contains(self.exclusive));
+                        let mut others = self.queue.iter().filter(|(queued, _)| queued != node);
+                        let could = others.any(|(other, _)| other.contains(self.exclusive));
                         found.extend(could.then_some(Finding::Tested));
                     }
                 }
@@ -71,12 +78,12 @@ impl Promise for Fifo {
                 if **lock == *self.lock && !self.tracker.is_dead(*actor) =>
             {
                 // A znode that is gone already says nothing of the order.
-                match self.queue.iter().position(|queued| queued == node) {
+                match self.queue.iter().position(|(queued, _)| queued == node) {
                     None => {}
                     Some(0) if self.queue.len() == 1 => {}
                     Some(0) => found.push(Finding::Tested),
                     Some(_) => {
-                        let what = format!("{actor} was granted {node} before {}", self.queue[0]);
+                        let what = format!("{actor} was granted {node} before {}", self.queue[0].0);
                         found.push(broken(what, None));
                     }
                 }
@@ -143,6 +150,21 @@ mod tests {
         let made = vec![created("/lock/z", 0), created("/lock/a", 1)];
         let found = findings(Fifo::of(LOCK), [made, vec![granted_as(1, "/lock/a", None)]].concat());
         assert_eq!(broken_by(&found), [("p1 was granted /lock/a before /lock/z", None)]);
+    }
+
+    /// What a holder shows of itself stood before its own znode; and who passed the line by without a number was first.
+    #[test]
+    fn what_has_no_number_is_of_a_contender_that_has_no_other_znode() {
+        let shows = vec![created(A, 0), created("/lock/current", 0), created(B, 1)];
+        let judge =
+            |events: Vec<Event>| broken_by(&findings(Fifo::of(LOCK), [shows.clone(), events].concat())).len();
+        assert_eq!(judge(vec![granted_as(0, A, None)]), 0);
+        assert_eq!(judge(vec![deleted(A, 0, 0), granted_as(1, B, None)]), 0);
+        assert_eq!(judge(vec![created("/lock/held", 2), granted_as(2, "/lock/held", None)]), 1);
+        assert_eq!(
+            judge(vec![created("/lock/held", 1), deleted(A, 0, 0), granted_as(1, "/lock/held", None)]),
+            0
+        );
     }
 
     #[test]
