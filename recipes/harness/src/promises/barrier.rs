@@ -18,7 +18,10 @@ struct Waiters {
     is_up: bool,
     /// Somebody has said, since it was raised, that it lowers it.
     is_lowered: bool,
+    /// It has gone with the session of whoever raised it.
+    is_lost: bool,
     waiting: BTreeMap<ActorId, Wait>,
+    sessions: BTreeMap<SessionId, ActorId>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,7 +38,8 @@ struct Wait {
 
 impl Waiters {
     fn of(node: &'static str) -> Waiters {
-        Waiters { node, is_up: false, is_lowered: false, waiting: BTreeMap::new() }
+        let (waiting, sessions) = (BTreeMap::new(), BTreeMap::new());
+        Waiters { node, is_up: false, is_lowered: false, is_lost: false, waiting, sessions }
     }
 
     /// Gives who passes, and what happened while it waited.
@@ -60,9 +64,11 @@ impl Waiters {
                 self.waiting.values_mut().for_each(|wait| wait.was_up = true);
             }
             Event::Is(GroundTruth::NodeDeleted { path, by, .. }) if **path == *self.node => {
-                self.is_up = false;
-                // With the session of whoever raised it, it is gone and not lowered.
-                let is_lowered = self.is_lowered || *by != SessionId::NONE;
+                (self.is_up, self.is_lost) = (false, *by == SessionId::NONE);
+                // Nor does it count as lowered if one that waits deletes it.
+                let waits = |by: &ActorId| self.waiting.keys().any(|waits| waits.main() == *by);
+                let by_waiter = self.sessions.get(by).is_some_and(waits);
+                let is_lowered = self.is_lowered || !self.is_lost && !by_waiter;
                 for wait in self.waiting.values_mut() {
                     wait.was_down |= is_lowered;
                     wait.owed |= wait.has_seen;
@@ -73,6 +79,9 @@ impl Waiters {
                 | GroundTruth::ThreadEnded { actor }
                 | GroundTruth::Crashed { actor },
             ) => drop(self.waiting.remove(actor)),
+            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
+                self.sessions.insert(*session, *actor);
+            }
             Event::Is(_) => {}
         }
         None
@@ -103,7 +112,8 @@ impl Promise for BarrierHolds {
                 (false, _) => {
                     let why = match self.0.is_up {
                         true => "was up all the time",
-                        false => "nobody has lowered: it went with a session",
+                        false if self.0.is_lost => "nobody has lowered: it went with a session",
+                        false => "nobody has lowered: one that waits has deleted it",
                     };
                     found.push(broken(format!("{actor} passes {}, which {why}", self.0.node), None));
                 }
@@ -281,6 +291,20 @@ mod tests {
         assert_eq!(judged(both), [Finding::Tested]);
         let again = vec![up(), lowers, down(), up(), comes(1), vanished(NODE, 9), passes(1)];
         assert_eq!(broken_by(&judged(again)), [(what, None)]);
+    }
+
+    /// It counted as lowered, by whomever.
+    #[test]
+    fn passing_one_that_a_waiter_has_deleted_breaks_it_unless_it_was_to_be_lowered() {
+        let judged = |before: Vec<Event>| {
+            let then = vec![deleted(NODE, 1, 9), passes(2)];
+            let found = findings(BarrierHolds::of(NODE), [vec![opened(1), up()], before, then].concat());
+            broken_by(&found).iter().map(|(what, _)| what.to_string()).collect::<Vec<_>>()
+        };
+        let what = "p2 passes /gate/barrier, which nobody has lowered: one that waits has deleted it";
+        assert_eq!(judged(vec![comes(1), comes(2)]), [what]);
+        assert!(judged(vec![comes(2)]).is_empty(), "it does not wait, and need not tell");
+        assert!(judged(vec![comes(1), comes(2), notes(1, "lowers", NODE)]).is_empty());
     }
 
     #[test]
