@@ -1,7 +1,7 @@
 //! `counts-each-once`.
 //!
 //! An actor that counts says of the counter's znode that it *adds* a number, and *has added* it. The znode's data is
-//! the sum, in digits.
+//! the sum: in digits, or as four or eight bytes, as Curator has it.
 
 use super::findings::broken_at;
 use crate::event::{Event, GroundTruth};
@@ -9,19 +9,20 @@ use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 
 /// A counter shows what was added, each number once: never more than the sum of what actors have begun to add, and at
-/// rest no less than the sum of what they have added. Numbers are not negative.
+/// rest no less than the sum of what they have added. What is taken away counts as soon as it may have been for the
+/// latter, and when it surely was for the former.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CountsEachOnce {
     node: &'static str,
-    begun: i64,
-    added: i64,
+    most: i64,
+    least: i64,
     shown: i64,
 }
 
 impl CountsEachOnce {
     /// For one counter, which begins with nothing.
     pub fn of(node: &'static str) -> Self {
-        CountsEachOnce { node, begun: 0, added: 0, shown: 0 }
+        CountsEachOnce { node, most: 0, least: 0, shown: 0 }
     }
 }
 
@@ -35,18 +36,21 @@ impl Promise for CountsEachOnce {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Observed { what, .. } => match what.told() {
-                Some((words::ADDS, node, number)) if node == self.node => self.begun += number,
+                Some((words::ADDS, node, number)) if node == self.node => {
+                    self.most += number.max(0);
+                    self.least += number.min(0);
+                }
                 Some((words::HAS_ADDED, node, number)) if node == self.node => {
-                    self.added += number;
+                    self.most += number.min(0);
+                    self.least += number.max(0);
                     found.push(Finding::Tested);
                 }
                 _ => {}
             },
             Event::Is(GroundTruth::NodeWritten { path, data, .. }) if **path == *self.node => {
-                let text = String::from_utf8_lossy(data.bytes());
-                self.shown = text.trim().parse().unwrap_or(0);
-                if self.shown > self.begun {
-                    let what = format!("{} shows {}, and {} were added", self.node, self.shown, self.begun);
+                self.shown = sum(data.bytes());
+                if self.shown > self.most {
+                    let what = format!("{} shows {}, and {} were added", self.node, self.shown, self.most);
                     found.push(broken_at(what, [self.node]));
                 }
             }
@@ -56,12 +60,26 @@ impl Promise for CountsEachOnce {
     }
 
     fn at_rest(&self, _rest: &Rest, found: &mut Vec<Finding>) {
-        if self.shown < self.added {
+        if self.shown < self.least {
             let what =
-                format!("{} shows {} in the end, and {} were added", self.node, self.shown, self.added);
+                format!("{} shows {} in the end, and {} were added", self.node, self.shown, self.least);
             found.push(broken_at(what, [self.node]));
         }
     }
+}
+
+/// What a counter shows: nothing, if it is no number. Fractions do not count.
+fn sum(data: &[u8]) -> i64 {
+    let is_text = |text: &&str| text.chars().all(|it| it.is_whitespace() || !it.is_control());
+    if let Some(text) = std::str::from_utf8(data).ok().filter(is_text) {
+        return text
+            .trim()
+            .parse()
+            .or_else(|_| text.trim().parse().map(|shown: f64| shown as i64))
+            .unwrap_or(0);
+    }
+    let int = data.try_into().map(|bytes| i32::from_be_bytes(bytes).into());
+    int.or_else(|_| data.try_into().map(i64::from_be_bytes)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -103,6 +121,34 @@ mod tests {
         let events = vec![says("adds"), shows("2"), says("has added"), shows("0")];
         let found = resting(CountsEachOnce::of("/counter"), events, &Rest::default());
         assert_eq!(broken_by(&found), [("/counter shows 0 in the end, and 2 were added", None)]);
+    }
+
+    /// Whoever takes something away was held to have added it.
+    #[test]
+    fn what_is_taken_away_is_missing_when_it_may_be_and_must_be_when_it_is() {
+        let less = |word| match says(word) {
+            Event::Observed { actor, .. } => Event::Observed {
+                actor,
+                what: Observation::note(crate::words::Word::own(word), "/counter", -2),
+            },
+            event => event,
+        };
+        let adds = vec![says("adds"), shows("2"), says("has added")];
+        let ends = |then: Vec<Event>| {
+            let events = [adds.clone(), then].concat();
+            let at_once = broken_by(&findings(CountsEachOnce::of("/counter"), events.clone())).len();
+            (at_once, broken_by(&resting(CountsEachOnce::of("/counter"), events, &Rest::default())).len())
+        };
+        assert_eq!(ends(vec![less("adds")]), (0, 0));
+        assert_eq!(ends(vec![less("adds"), shows("0"), less("has added")]), (0, 0));
+        assert_eq!(ends(vec![less("adds"), less("has added"), shows("2")]), (1, 0));
+        assert_eq!(ends(vec![less("adds"), shows("-1")]), (0, 1));
+    }
+
+    #[test]
+    fn a_sum_is_in_digits_or_in_bytes() {
+        let shown = [&b"12"[..], b" -3\n", b"4.0", &[0, 0, 1, 2], &[0xff; 8], b"", b"none"].map(sum);
+        assert_eq!(shown, [12, -3, 4, 258, -1, 0, 0]);
     }
 
     /// It was held to what it had shown last.
