@@ -29,8 +29,10 @@ enum QueueStep<'a> {
     Asks(ActorId),
     Takes(ActorId, &'a str),
     WorkedOff(&'a str),
-    /// It asks no more: it is dead, or has given up.
+    /// It asks no more, nor does any of its threads: it is dead, or has given up.
     Ends(ActorId),
+    /// It asks no more, as it has failed. Its other threads go on.
+    Fails(ActorId),
     /// Its session is over; it may go on in another one.
     Lapses(ActorId),
     /// It asks no more, as it has done all it was to do.
@@ -92,6 +94,7 @@ impl Ears {
             Event::Is(
                 GroundTruth::Finished { actor, end: End::Done } | GroundTruth::ThreadEnded { actor },
             ) => Some(QueueStep::IsDone(*actor)),
+            Event::Is(GroundTruth::Finished { actor, end: End::Failed }) => Some(QueueStep::Fails(*actor)),
             Event::Is(GroundTruth::Finished { actor, .. }) => Some(QueueStep::Ends(*actor)),
             Event::Is(_) => None,
         }
@@ -146,6 +149,14 @@ impl NothingLost {
 }
 
 impl NothingLost {
+    /// Those ask no more, and one item may be lost with each.
+    fn fall(&mut self, are_those: impl Fn(ActorId) -> bool) {
+        let before = self.asking.len();
+        self.asking.retain(|actor| !are_those(*actor));
+        let counts = self.delivery == Delivery::AtMostOnce;
+        self.fallen += if counts { before - self.asking.len() } else { 0 };
+    }
+
     /// What is put is there.
     fn is_put(&mut self, payload: &Data) {
         self.begun.remove(&*String::from_utf8_lossy(payload.bytes()));
@@ -203,11 +214,9 @@ impl Promise for NothingLost {
                 }
             }
             Some(QueueStep::Ends(actor) | QueueStep::Lapses(actor)) => {
-                let before = self.asking.len();
-                self.asking.retain(|other| other.main() != actor);
-                let counts = self.delivery == Delivery::AtMostOnce;
-                self.fallen += if counts { before - self.asking.len() } else { 0 };
+                self.fall(|other| other.main() == actor)
             }
+            Some(QueueStep::Fails(actor)) => self.fall(|other| other == actor),
             Some(QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
@@ -412,7 +421,7 @@ impl Promise for TakesInOrder {
             Some(QueueStep::Ends(actor) | QueueStep::Lapses(actor)) => {
                 self.forget(|other| other.main() == actor)
             }
-            Some(QueueStep::IsDone(actor)) => self.forget(|other| other == actor),
+            Some(QueueStep::IsDone(actor) | QueueStep::Fails(actor)) => self.forget(|other| other == actor),
             Some(
                 QueueStep::Takes(..)
                 | QueueStep::WorkedOff(_)
@@ -459,7 +468,7 @@ impl Promise for QueueProgress {
             Some(QueueStep::Takes(actor, _)) => {
                 found.extend(self.asking.remove(&actor).then_some(Finding::Tested));
             }
-            Some(QueueStep::Ends(actor) | QueueStep::IsDone(actor)) => {
+            Some(QueueStep::Ends(actor) | QueueStep::Fails(actor) | QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
             // At rest, it waits on if it has another one.

@@ -414,3 +414,20 @@ fn a_death_costs_an_item_if_that_one_asked_and_had_none_yet() {
     assert_eq!(lost(&[gone(1), finished(1), closed(1)]), 1, "it was done, and had none");
     assert_eq!(lost(&[gone(1), takes(1, 1), put(2), gone(2), closed(1)]), 1, "it had the other");
 }
+
+/// What such a thread lost was forgiven, and in what order it took was not judged.
+#[test]
+fn a_thread_that_goes_on_when_the_main_one_has_failed_asks_on() {
+    let failed = || Event::Is(GroundTruth::Finished { actor: actor(1), end: End::Failed });
+    let asks = || by_thread(1, asks(1));
+    let lost = |asks: Event| {
+        let (mut promise, mut found) = (NothingLost::of(ITEMS, AtMostOnce), Vec::new());
+        let events = [opened(1), put(1), asks, failed(), gone(1)];
+        events.iter().for_each(|event| promise.see(event, &mut found));
+        promise.at_rest(&rest(&[], &[]), &mut found);
+        found.len()
+    };
+    assert_eq!((lost(asks()), lost(notes(1, "asks", ITEMS))), (1, 0));
+    let events = vec![put(1), put(2), asks(), failed(), by_thread(1, takes(1, 2)), gone(2)];
+    assert_eq!(resting(TakesInOrder::of(ITEMS), events, &rest(&[], &[1])).len(), 1);
+}
