@@ -12,7 +12,8 @@ use zk_api::{SessionId, Text};
 ///
 /// A change concerns the znode that was changed, all znodes below it, and all above it. It concerns an actor
 ///
-/// - whose ephemeral znode it was, until it makes another one in that place, or beside it;
+/// - whose ephemeral znode it was, until it makes another one in that place, or beside it (where others than its main
+///   thread tell of something, that may be another one's);
 /// - that makes an ephemeral znode in the place of the one that is gone: the former owner may take it for its own;
 /// - where the znode was nobody's: for good, or until the actor [has come to the end](Observation::Ends) of what it is
 ///   a part of, if it lies [within](Undisturbed::within) the root; and never, if its loss is
@@ -27,6 +28,8 @@ pub struct Undisturbed<P> {
     /// Those of actors; all others are administrators'. Behind names nothing may stand that is none of theirs: where
     /// processes are taken for each other, it would be the last one's.
     sessions: BTreeMap<SessionId, ActorId>,
+    /// Whose threads beside the main one tell of something.
+    threaded: BTreeSet<ActorId>,
     /// What was changed, and whom that concerns.
     changed: BTreeMap<Text, Concern>,
 }
@@ -45,8 +48,8 @@ impl<P: Promise> Undisturbed<P> {
     pub fn of(promise: P) -> Self {
         let Terms { name, assumes, .. } = promise.terms();
         assert!(assumes.is_empty(), "{name} says itself what it assumes");
-        let (sessions, changed) = (BTreeMap::new(), BTreeMap::new());
-        Undisturbed { root: None, spared: None, promise, sessions, changed }
+        let (sessions, threaded, changed) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Undisturbed { root: None, spared: None, promise, sessions, threaded, changed }
     }
 
     /// Blames only changes of this znode and of znodes below or above it. Below it, an actor that has come to the end
@@ -61,6 +64,11 @@ impl<P: Promise> Undisturbed<P> {
     }
 
     fn take_note(&mut self, event: &Event) {
+        if let Event::Observed { actor, .. } = event
+            && actor.thread > 0
+        {
+            self.threaded.insert(actor.main());
+        }
         match event {
             Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
@@ -100,7 +108,13 @@ impl<P: Promise> Undisturbed<P> {
         let Some(actor) = self.sessions.get(&by) else { return };
         for (changed, concern) in &mut self.changed {
             let Concern::Only(actors) = concern else { continue };
-            if parent(changed) == parent(path) && !actors.remove(actor) && changed == path {
+            if parent(changed) != parent(path) {
+                continue;
+            }
+            let was_own = actors.contains(actor);
+            if was_own && !self.threaded.contains(actor) {
+                actors.remove(actor);
+            } else if changed == path {
                 actors.insert(*actor);
             }
         }
@@ -311,5 +325,18 @@ mod tests {
         let led = super::super::OneTermPerElection::of(LOCK);
         let events = vec![opened(0), deleted("/lock/x", 99, NOBODY), granted(0), granted(0)];
         assert_eq!(broken_by(&findings(Undisturbed::of(led), events))[0].1, None);
+    }
+
+    /// Who had lost its znode broke it as a defect once another thread of its process had made one.
+    #[test]
+    fn what_one_thread_makes_is_no_sign_that_another_has_lost_nothing() {
+        let tells = |thread| by_thread(thread, attempts(0));
+        let made = |told: &[Event]| {
+            let loses = [deleted(A, 99, 0), created(B, 0), fails(0)];
+            let (mut promise, mut found) = (Undisturbed::of(NoFailure), Vec::new());
+            [&[opened(0)], told, &loses].concat().iter().for_each(|event| promise.see(event, &mut found));
+            broken_by(&found)[0].1
+        };
+        assert_eq!((made(&[tells(0)]), made(&[tells(1), tells(2)])), (None, HIS));
     }
 }
