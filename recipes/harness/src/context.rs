@@ -20,6 +20,8 @@ pub(crate) struct SessionTracker {
     crashed: BTreeSet<ActorId>,
     /// How those who live stand to the lock.
     pub(crate) standing: BTreeMap<ActorId, Standing>,
+    /// Who has it, and asks for it once more.
+    again: BTreeMap<ActorId, Again>,
     /// Who stood so before its client opened another session, while the former one was not closed yet.
     stood_before: BTreeSet<ActorId>,
     /// Whose znodes another has deleted, and what that took: who has made no new one beside it since,
@@ -39,6 +41,17 @@ pub(crate) enum Standing {
     Shares,
     /// It has it alone.
     Holds,
+}
+
+/// What becomes of a lock that somebody takes while it has it. Without another znode of its own it goes on by what it has:
+/// then the inner section ends, and the outer one goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Again {
+    asks: bool,
+    /// How many sections go on around the one that it is in.
+    outer: u8,
+    /// It has just left an inner one, and may tell of its release as well.
+    has_left: bool,
 }
 
 /// What somebody has lost with its znode.
@@ -104,10 +117,12 @@ impl SessionTracker {
             // Its other threads go on.
             GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
                 self.standing.remove(actor);
+                self.again.remove(actor);
                 self.stood_before.remove(actor);
             }
             GroundTruth::NodeCreated { path, by, .. } if within(self.lock, path) => {
                 if let Some(actor) = self.live.get(by).copied() {
+                    self.again.retain(|other, _| other.main() != actor);
                     self.forgets_deletions(actor, |node| parent(node) == parent(path));
                 }
             }
@@ -149,7 +164,53 @@ impl SessionTracker {
         }
     }
 
+    /// Whether this ends an inner section: the outer one goes on.
+    fn goes_on(&mut self, actor: ActorId, what: &Observation) -> bool {
+        if let Observation::Attempts { .. } = what {
+            let has =
+                self.standing.get(&actor) == Some(&Standing::Holds) && !self.stood_before.contains(&actor);
+            match has {
+                true => self.again.entry(actor).or_default().asks = true,
+                false => drop(self.again.remove(&actor)),
+            }
+            return false;
+        }
+        let Some(again) = self.again.get_mut(&actor) else { return false };
+        let asked = std::mem::take(&mut again.asks);
+        match what {
+            Observation::Granted { .. } | Observation::Enters { .. } => {
+                again.outer += u8::from(asked);
+                again.has_left = false;
+                false
+            }
+            Observation::Leaves { .. } if again.outer > 0 => {
+                again.outer -= 1;
+                again.has_left = true;
+                true
+            }
+            Observation::GivesUp { .. } if asked => {
+                self.standing.insert(actor, Standing::Holds);
+                true
+            }
+            Observation::Released { .. } if again.has_left => {
+                again.has_left = false;
+                true
+            }
+            Observation::Released { .. } if again.outer > 0 => {
+                again.outer -= 1;
+                true
+            }
+            _ => {
+                self.again.remove(&actor);
+                false
+            }
+        }
+    }
+
     fn stands(&mut self, actor: ActorId, what: &Observation) {
+        if self.goes_on(actor, what) {
+            return;
+        }
         let standing = match what {
             Observation::Attempts { .. } => Standing::Waits,
             Observation::Granted { .. } => Standing::Holds,
@@ -172,6 +233,7 @@ impl SessionTracker {
 
     fn stands_no_more(&mut self, actor: ActorId) {
         self.standing.retain(|other, _| other.main() != actor);
+        self.again.retain(|other, _| other.main() != actor);
         self.stood_before.retain(|other| other.main() != actor);
     }
 

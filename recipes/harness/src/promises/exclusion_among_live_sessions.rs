@@ -105,6 +105,34 @@ mod tests {
         assert_eq!(broken_by(&after), []);
     }
 
+    /// Whoever took the lock in a function that it called within it held nothing any more when that had ended.
+    #[test]
+    fn who_takes_what_it_has_once_more_has_it_until_the_outer_section_ends() {
+        let outer = || vec![opened(0), opened(1), created("/lock/a-0000000000", 0), attempts(0), enters(0)];
+        let next = |inner: Vec<Event>| broken_by(&judge([outer(), inner, vec![granted(1)]].concat())).len();
+        let whole = || vec![attempts(0), granted(0), enters(0), leaves(0), released(0)];
+        let inner = [
+            whole(),
+            [whole(), whole()].concat(),
+            vec![attempts(0), enters(0), leaves(0)],
+            vec![attempts(0), enters(0), released(0)],
+            vec![attempts(0), gives_up(0)],
+            vec![attempts(0), enters(0), attempts(0), enters(0), leaves(0), released(0), leaves(0)],
+        ];
+        for inner in inner {
+            assert_eq!(next(inner.clone()), 1, "{inner:?}");
+            for ends in [vec![leaves(0), released(0)], vec![leaves(0)], vec![crashed(0)]] {
+                assert_eq!(next([inner.clone(), ends].concat()), 0, "{inner:?}");
+            }
+        }
+        // It has another znode, by which it has it anew; or has lost what it had with its session.
+        let anew = created("/lock/a-0000000001", 0);
+        assert_eq!(next(vec![attempts(0), anew, enters(0), leaves(0), released(0)]), 0);
+        let renewed = Event::Is(GroundTruth::SessionOpened { session: session(7), actor: actor(0) });
+        let renewed = vec![renewed, attempts(0), closed(0), enters(0), leaves(0), released(0)];
+        assert_eq!(next(renewed), 0);
+    }
+
     #[test]
     fn sharers_hold_it_together_and_nobody_holds_it_alone_beside_them() {
         let both = vec![opened(0), opened(1), attempts(0), attempts(1), shares(0), enters(0), shares(1)];
