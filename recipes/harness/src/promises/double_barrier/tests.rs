@@ -342,7 +342,11 @@ fn who_registers_again_in_a_new_session_gathers_as_before() {
     let gone = vec![deleted("/barrier/p1", 1, 1), says(1, "gives up")];
     let left = with(&[renews(0), gone.clone(), passes(0)]);
     assert_eq!(broken_by(&judged(left)), [("p0 passes /barrier with 1 of 2", None)]);
-    // Nor if it says that it arrives anew.
+    // Nor is it one less if it makes it once more.
+    let again = [vec![opened(0), opened(1)], arrives(0), renews(0)].concat();
+    let again = [again, vec![deleted("/barrier/p0", 50, 50), created_in_next(0)], arrives(1)].concat();
+    assert_eq!(judged([again, passes(1)].concat()), [Finding::Tested]);
+    // Nor is it two if it says that it arrives anew.
     let anew = vec![closed(0), opens_next(0), says(0, "arrives at"), created_in_next(0)];
     let again = [vec![opened(0), opened(1)], arrives(0), anew, arrives(1)].concat();
     assert_eq!(judged([again.clone(), passes(1)].concat()), [Finding::Tested]);
