@@ -27,6 +27,8 @@ marks(kazoo.client, KazooClient, inner, inner.Class)
 def worker(client, probe):
     assert "MARK" not in os.environ and os.environ.get("PATH"), "the environment is left by a former life"
     os.environ["MARK"] = os.environ.pop("PATH")
+    assert os.getcwd() != "/" and os.umask(0o111) != 0o111, "the folder, or its mask, is left by a former life"
+    os.chdir("/")
     assert inner.Class().says() == "inner"
     inner.Class.says = lambda self: "former"
     # Once loaded, it stays, with what it does to others.

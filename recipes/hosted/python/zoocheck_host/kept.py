@@ -1,4 +1,5 @@
-"""What outlives a life: the environment, and the modules that stay loaded. Each life finds them as they were before any had.
+"""What outlives a life: the environment, the folder it is in, and the modules that stay loaded. Each life finds them as they
+were before any had.
 
 Of a module, and of each class in it, that is what their names stand for: what a list or a dictionary in them contains is not
 looked at.
@@ -27,15 +28,20 @@ class Kept:
         """`stays` tells of a module, by its name, whether the next life has it, too."""
         self.stays = stays
         self.environment = dict(os.environ)
+        self.folder = os.getcwd()
+        self.umask = os.umask(0)
         self.modules = {}
         # Those, and the classes in them, each with what its names stand for; by address, as a class need not have a hash.
         self.things = {}
         self.loads = False
+        os.umask(self.umask)
         self._save()
         for loader in LOADERS:
             loader.exec_module = self._watched(loader.exec_module)
 
     def restore(self):
+        os.chdir(self.folder)
+        os.umask(self.umask)
         if dict(os.environ) != self.environment:
             os.environ.clear()
             os.environ.update(self.environment)
