@@ -3,7 +3,7 @@
 use super::findings::broken_for;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
-use crate::words;
+use crate::words::{self, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
@@ -32,22 +32,51 @@ pub const NoFailure: NoFailure = NoFailure {
     ended: BTreeSet::new(),
 };
 
+/// What is noted when somebody begins what comes to an end, and what is when that is over.
+const OPEN: [Word<'static>; 9] = [
+    words::COMES_TO,
+    words::ARRIVES_AT,
+    words::ASKS_TO_LEAVE,
+    words::PUTS,
+    words::BEGINS_TO_PUT_INTO,
+    words::RAISES,
+    words::LOWERS,
+    words::SETS,
+    words::ADDS,
+];
+const OVER: [Word<'static>; 9] = [
+    words::PASSES,
+    words::GIVES_UP,
+    words::HAS_LEFT,
+    words::HAS_PUT,
+    words::HAS_PUT_INTO,
+    words::HAS_RAISED,
+    words::HAS_LOWERED,
+    words::HAS_SET,
+    words::HAS_ADDED,
+];
+
 impl NoFailure {
     fn hear(&mut self, actor: ActorId, what: &Observation) {
         self.busy.insert(actor.main());
         self.ended.remove(&actor);
-        let about = (actor, what.subject().clone());
-        match what {
-            Observation::Begins { .. }
-                if !what.word().is_of_the_library() || what.word() == words::IS_A_MEMBER_BY => {}
-            Observation::Attempts { .. } | Observation::Begins { .. } => drop(self.open.insert(about)),
-            Observation::Leaves { .. } | Observation::Notes { .. } => {}
+        let (about, word) = ((actor, what.subject().clone()), what.word());
+        let (opens, ends) = match what {
+            Observation::Attempts { .. } => (true, false),
+            Observation::Begins { .. } => (word.is_of_the_library() && word != words::IS_A_MEMBER_BY, false),
+            Observation::Notes { .. } => (OPEN.contains(&word), OVER.contains(&word)),
+            Observation::Leaves { .. } => (false, false),
             Observation::Granted { .. }
             | Observation::Shares { .. }
             | Observation::Enters { .. }
             | Observation::GivesUp { .. }
             | Observation::Released { .. }
-            | Observation::Ends { .. } => drop(self.open.remove(&about)),
+            | Observation::Ends { .. } => (false, true),
+        };
+        if ends {
+            self.open.remove(&about);
+        } else if opens {
+            self.open.insert(about);
         }
     }
 
@@ -153,6 +182,15 @@ mod tests {
         for told in [granted(0), gives_up(0), closed(0), crashed(0)] {
             assert_eq!(through(told), [Finding::Tested]);
         }
+        let told = |words: &[&str]| {
+            let told = words.iter().map(|word| notes(0, word, "/barrier"));
+            broken_by(&findings(NoFailure, told.chain([finished(0)]).collect())).len()
+        };
+        assert_eq!(
+            (told(&["arrives at"]), told(&["comes to", "sees"]), told(&["puts", "has left"])),
+            (1, 1, 0)
+        );
+        assert_eq!((told(&["arrives at", "gives up"]), told(&["asks", "follows", "sees"])), (0, 0));
         // Nobody knows how long what promises have no word for goes on, and members stay.
         for word in [words::Word::own("rings"), words::IS_A_MEMBER_BY] {
             let begins = Event::Observed { actor: actor(0), what: Observation::begins(word, "/bell", 1) };
