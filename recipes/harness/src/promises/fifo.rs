@@ -13,7 +13,7 @@ pub struct Fifo {
     lock: &'static str,
     tracker: SessionTracker,
     /// The ephemeral znodes below the lock that exist, lowest number first, and whose they are. What has no number is a
-    /// contender's if its session has no other one, and comes behind what was there.
+    /// contender's if its session has none with a number, and comes behind what was there.
     queue: Vec<(Text, SessionId)>,
     /// What the names of those have in them who do not only ask for a share.
     exclusive: &'static str,
@@ -49,6 +49,7 @@ impl Promise for Fifo {
                     None if self.queue.iter().any(|(_, other)| other == owner) => return,
                     None => self.queue.len(),
                     number => {
+                        self.queue.retain(|(queued, other)| other != owner || sequence_of(queued).is_some());
                         let before = |(queued, _): &(Text, _)| sequence_of(queued) <= number;
                         self.queue.iter().rposition(before).map_or(0, |at| at + 1)
                     }
@@ -146,6 +147,16 @@ mod tests {
     }
 
     #[test]
+    fn equal_numbers_of_several_lines_stand_in_the_order_in_which_they_were_made() {
+        let [one, two] = ["/lock/a/n-0000000000", "/lock/b/n-0000000000"];
+        let granted = |p, node| {
+            let events = vec![created(one, 0), created(two, 1), granted_as(p, node, None)];
+            broken_by(&findings(Fifo::of(LOCK), events)).len()
+        };
+        assert_eq!((granted(0, one), granted(1, two)), (0, 1));
+    }
+
+    #[test]
     fn names_without_numbers_stand_in_the_order_in_which_they_were_made() {
         let made = vec![created("/lock/z", 0), created("/lock/a", 1)];
         let found = findings(Fifo::of(LOCK), [made, vec![granted_as(1, "/lock/a", None)]].concat());
@@ -160,6 +171,8 @@ mod tests {
             |events: Vec<Event>| broken_by(&findings(Fifo::of(LOCK), [shows.clone(), events].concat())).len();
         assert_eq!(judge(vec![granted_as(0, A, None)]), 0);
         assert_eq!(judge(vec![deleted(A, 0, 0), granted_as(1, B, None)]), 0);
+        let shown_before = vec![created("/lock/p0", 0), created(A, 0), granted_as(0, A, None)];
+        assert_eq!(findings(Fifo::of(LOCK), shown_before), [], "it had shown itself before it asked");
         assert_eq!(judge(vec![created("/lock/held", 2), granted_as(2, "/lock/held", None)]), 1);
         assert_eq!(
             judge(vec![created("/lock/held", 1), deleted(A, 0, 0), granted_as(1, "/lock/held", None)]),
