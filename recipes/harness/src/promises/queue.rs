@@ -1,8 +1,8 @@
 //! `nothing-lost`, `taken-once`, `takes-in-order` and `queue-progress`.
 //!
-//! An item is a znode below the queue's items whose data is not empty; the data is its payload. What others write into
-//! an ephemeral znode is no payload, nor is what its owner writes there and nobody puts: a consumer may mark by one that
-//! it is there, or has taken something. A producer *puts* a payload with a priority, and *has put* it. A consumer *asks*
+//! An item is a znode below the queue's items whose data is not empty; the data is its payload. What is in an
+//! ephemeral znode is a payload only if its owner is putting it: a consumer may mark by
+//! one that it is there, or what it has taken. A producer *puts* a payload with a priority, and *has put* it. A consumer *asks*
 //! the items' parent, *takes* an item, *has worked off* the item.
 
 use super::findings::{broken_at, broken_for};
@@ -79,10 +79,10 @@ impl Ears {
                 }
                 _ => None,
             },
-            Event::Is(GroundTruth::NodeWritten { path, by, owner, data, .. })
+            Event::Is(GroundTruth::NodeWritten { path, owner, data, .. })
                 if below(self.items, path)
                     && !data.bytes().is_empty()
-                    && (*owner == SessionId::NONE || owner == by && self.times_put(data) > 0) =>
+                    && (*owner == SessionId::NONE || self.puts(*owner, data)) =>
             {
                 let is_new = self.there.insert(path.clone());
                 Some(if is_new { QueueStep::Appears(path, data) } else { QueueStep::Changes(path, data) })
@@ -102,6 +102,13 @@ impl Ears {
 }
 
 impl Ears {
+    /// Whether whoever has this session is putting it.
+    fn puts(&self, session: SessionId, payload: &Data) -> bool {
+        let put = self.put.get(&*String::from_utf8_lossy(payload.bytes()));
+        let actor = self.tracker.opened.get(&session);
+        put.is_some_and(|(_, putting)| putting.iter().any(|putting| Some(&putting.main()) == actor))
+    }
+
     /// How many items may have a payload.
     fn times_put(&self, payload: &Data) -> usize {
         let put = self.put.get(&*String::from_utf8_lossy(payload.bytes()));

@@ -364,12 +364,15 @@ fn an_item_that_is_given_other_data_is_the_same_one() {
 #[test]
 fn an_item_lies_below_has_data_and_is_no_ephemeral_but_for_what_its_owner_puts() {
     let waits = |path: &str, data, by, owner| {
-        let events = vec![opened(1), asks(1), notes(0, "puts", "1"), written(path, data, by, owner)];
+        let events =
+            vec![opened(0), opened(1), asks(1), notes(0, "puts", "1"), written(path, data, by, owner)];
         resting(QueueProgress::of(ITEMS), events, &rest(&[1], &[])).len()
     };
     let one = item(1);
     assert_eq!((waits(&one, "1", 0, SessionId::NONE), waits(&one, "1", 0, session(0))), (1, 1));
     assert_eq!(waits("/queue/items/claim", "p0", 0, session(0)), 0, "a mark of its own");
+    // It was an item, and lost with the mark.
+    assert_eq!(waits("/queue/items/claim", "1", 1, session(1)), 0, "a mark that says what was taken");
     assert_eq!((waits(&claim(1), "unlock", ADMIN, session(1)), waits(&one, "", 0, SessionId::NONE)), (0, 0));
     assert_eq!((waits("/queue/a", "1", 0, SessionId::NONE), waits(ITEMS, "1", 0, SessionId::NONE)), (0, 0));
 }
