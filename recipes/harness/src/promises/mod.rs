@@ -200,6 +200,10 @@ pub(crate) mod testing {
     pub fn opened(p: u16) -> Event {
         Event::Is(GroundTruth::SessionOpened { session: session(p), actor: actor(p) })
     }
+    /// Another one.
+    pub fn opened_anew(p: u16) -> Event {
+        Event::Is(GroundTruth::SessionOpened { session: session(7), actor: actor(p) })
+    }
     pub fn closed(p: u16) -> Event {
         Event::Is(GroundTruth::SessionClosed { session: session(p), actor: actor(p), expired: true })
     }
@@ -241,6 +245,10 @@ pub(crate) mod testing {
     }
     pub fn finished(p: u16) -> Event {
         Event::Is(GroundTruth::Finished { actor: actor(p), end: End::Done })
+    }
+    /// The first beside the main one.
+    pub fn thread_ended(p: u16) -> Event {
+        Event::Is(GroundTruth::ThreadEnded { actor: actor(p).of_thread(1) })
     }
     pub fn created(path: &str, p: u16) -> Event {
         let (path, by) = (path.into(), session(p));

@@ -11,25 +11,26 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoFailure {
     sessions: BTreeMap<SessionId, ActorId>,
+    /// Which of them live.
+    live: BTreeSet<SessionId>,
     /// Who has ever told of something, or changed a znode.
     busy: BTreeSet<ActorId>,
     /// Who has closed its last session itself.
     closed: BTreeSet<ActorId>,
-    /// What somebody has asked for or begun, and has neither got nor told the end of. What promises have no words for may
-    /// go on for ever, and so may membership.
-    open: BTreeSet<(ActorId, Text)>,
-    /// Threads that have ended, beside the main one.
-    ended: BTreeSet<ActorId>,
+    /// What a main thread has asked for or begun, and has neither got nor told the end of. What promises have no words for
+    /// may go on for ever, and so may membership. And whether its client has opened another session since. Other threads
+    /// may end with their process, or be told of by others.
+    open: BTreeMap<(ActorId, Text), bool>,
 }
 
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
 pub const NoFailure: NoFailure = NoFailure {
     sessions: BTreeMap::new(),
+    live: BTreeSet::new(),
     busy: BTreeSet::new(),
     closed: BTreeSet::new(),
-    open: BTreeSet::new(),
-    ended: BTreeSet::new(),
+    open: BTreeMap::new(),
 };
 
 /// What is noted when somebody begins what comes to an end, and what is when that is over.
@@ -59,7 +60,9 @@ const OVER: [Word<'static>; 9] = [
 impl NoFailure {
     fn hear(&mut self, actor: ActorId, what: &Observation) {
         self.busy.insert(actor.main());
-        self.ended.remove(&actor);
+        if actor != actor.main() {
+            return;
+        }
         let (about, word) = ((actor, what.subject().clone()), what.word());
         let (opens, ends) = match what {
             Observation::Attempts { .. } => (true, false),
@@ -75,29 +78,29 @@ impl NoFailure {
         };
         if ends {
             self.open.remove(&about);
-        } else if opens {
-            self.open.insert(about);
+        } else if opens && !self.has_lost_session(actor) {
+            // Who has lost its session fails by that.
+            self.open.insert(about, false);
         }
     }
 
-    /// It has come to its end, and says that all is done. Threads that go on may still tell.
-    fn is_done(&self, actor: ActorId) -> Option<Finding> {
-        let has_ended =
-            |other: &ActorId| *other == actor || other.main() == actor && self.ended.contains(other);
-        match self.open.iter().find(|(other, _)| has_ended(other)) {
-            Some((silent, about)) => {
-                let what = "it ends without a word of what has come of";
-                Some(broken_for(
-                    format!("{silent} fails: {what} {about}, which it has asked for or begun"),
-                    &[actor],
-                ))
-            }
-            None => self.busy.contains(&actor).then_some(Finding::Tested),
-        }
+    /// It has come to its end, and says that all is done.
+    fn is_done(&mut self, actor: ActorId) -> Option<Finding> {
+        let silent = self.open.keys().find(|(other, _)| *other == actor).map(|(_, about)| {
+            let what = "it ends without a word of what has come of";
+            broken_for(format!("{actor} fails: {what} {about}, which it has asked for or begun"), &[actor])
+        });
+        silent.or_else(|| self.busy.contains(&actor).then_some(Finding::Tested))
     }
 
-    fn forgets(&mut self, actor: ActorId) {
-        self.open.retain(|(other, _)| other.main() != actor);
+    fn has_live_session(&self, actor: ActorId) -> bool {
+        self.live.iter().any(|session| self.sessions.get(session) == Some(&actor.main()))
+    }
+
+    /// It has closed none of its sessions itself, and none of them lives.
+    fn has_lost_session(&self, actor: ActorId) -> bool {
+        let had = self.sessions.values().any(|other| *other == actor.main());
+        had && !self.has_live_session(actor) && !self.closed.contains(&actor.main())
     }
 }
 
@@ -115,14 +118,20 @@ impl Promise for NoFailure {
             Event::Observed { actor, what } => self.hear(*actor, what),
             Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
+                self.live.insert(*session);
                 self.closed.remove(actor);
+                let own = self.open.iter_mut().filter(|((other, _), _)| other.main() == *actor);
+                own.for_each(|(_, is_before)| *is_before = true);
             }
-            Event::Is(GroundTruth::SessionClosed { actor, expired, .. }) => {
-                self.forgets(*actor);
-                self.closed.extend((!expired).then_some(*actor));
+            Event::Is(GroundTruth::SessionClosed { session, actor, expired }) => {
+                self.live.remove(session);
+                let goes_on = self.has_live_session(*actor);
+                self.open.retain(|(other, _), is_before| other.main() != *actor || goes_on && !*is_before);
+                self.closed.extend((!expired && !goes_on).then_some(*actor));
             }
-            Event::Is(GroundTruth::Crashed { actor }) => self.forgets(*actor),
-            Event::Is(GroundTruth::ThreadEnded { actor }) => drop(self.ended.insert(*actor)),
+            Event::Is(GroundTruth::Crashed { actor }) => {
+                self.open.retain(|(other, _), _| other.main() != *actor);
+            }
             Event::Is(
                 GroundTruth::NodeCreated { by, .. }
                 | GroundTruth::NodeWritten { by, .. }
@@ -163,7 +172,19 @@ mod tests {
         let found = findings(NoFailure, vec![opened(1), closes(1), lost.clone()]);
         assert_eq!(broken_by(&found), [(what, None)]);
         assert_eq!(findings(NoFailure, vec![opened(1), closed(1), lost.clone()]), []);
-        assert_eq!(findings(NoFailure, vec![opened(1), closes(1), opened(1), closed(1), lost]), []);
+        assert_eq!(findings(NoFailure, vec![opened(1), closes(1), opened(1), closed(1), lost.clone()]), []);
+        // Its client had opened the other one before.
+        let end =
+            Event::Is(GroundTruth::SessionClosed { session: session(7), actor: actor(1), expired: true });
+        let events = vec![opened(1), opened_anew(1), closes(1), end, lost];
+        assert_eq!(findings(NoFailure, events), []);
+    }
+
+    /// As main threads do it; of others, it is not known how they end.
+    fn judged(events: Vec<Event>) -> Vec<Finding> {
+        let (mut promise, mut found) = (NoFailure, Vec::new());
+        events.iter().for_each(|event| promise.see(event, &mut found));
+        found
     }
 
     /// Who returned in the midst of an addition or an attempt was taken for done.
@@ -172,40 +193,50 @@ mod tests {
         let adds = |actor| Event::Observed { actor, what: Observation::begins(words::ADDS, "/counter", 1) };
         let what =
             "p1 fails: it ends without a word of what has come of /counter, which it has asked for or begun";
-        assert_eq!(
-            broken_by(&findings(NoFailure, vec![opened(1), adds(actor(1)), finished(1)])),
-            [(what, None)]
-        );
-        let silent = findings(NoFailure, vec![attempts(0), finished(1), finished(0)]);
+        assert_eq!(broken_by(&judged(vec![opened(1), adds(actor(1)), finished(1)])), [(what, None)]);
+        let silent = judged(vec![attempts(0), finished(1), finished(0)]);
         assert_eq!(broken_by(&silent).len(), 1);
-        let through = |event: Event| findings(NoFailure, vec![opened(0), attempts(0), event, finished(0)]);
+        let through = |event: Event| judged(vec![opened(0), attempts(0), event, finished(0)]);
         for told in [granted(0), gives_up(0), closed(0), crashed(0)] {
             assert_eq!(through(told), [Finding::Tested]);
         }
+        // Nobody knows how long what promises have no word for goes on, and members stay.
+        for word in [words::Word::own("rings"), words::IS_A_MEMBER_BY] {
+            let begins = Event::Observed { actor: actor(0), what: Observation::begins(word, "/bell", 1) };
+            assert_eq!(judged(vec![begins, finished(0)]), [Finding::Tested]);
+        }
         let told = |words: &[&str]| {
             let told = words.iter().map(|word| notes(0, word, "/barrier"));
-            broken_by(&findings(NoFailure, told.chain([finished(0)]).collect())).len()
+            broken_by(&judged(told.chain([finished(0)]).collect())).len()
         };
         assert_eq!(
             (told(&["arrives at"]), told(&["comes to", "sees"]), told(&["puts", "has left"])),
             (1, 1, 0)
         );
         assert_eq!((told(&["arrives at", "gives up"]), told(&["asks", "follows", "sees"])), (0, 0));
-        // Nobody knows how long what promises have no word for goes on, and members stay.
-        for word in [words::Word::own("rings"), words::IS_A_MEMBER_BY] {
-            let begins = Event::Observed { actor: actor(0), what: Observation::begins(word, "/bell", 1) };
-            assert_eq!(findings(NoFailure, vec![begins, finished(0)]), [Finding::Tested]);
-        }
         // A thread that goes on may tell later.
-        let beside = by_thread(1, attempts(0));
-        assert_eq!(findings(NoFailure, vec![beside, finished(0)]), [Finding::Tested]);
+        assert_eq!(judged(vec![by_thread(1, attempts(0)), finished(0)]), [Finding::Tested]);
+    }
+
+    /// What it had begun by the new session was forgotten with the former one; and what it asked for without any was not.
+    #[test]
+    fn who_has_another_session_owes_a_word_of_what_it_asked_for_since() {
+        let silent = |events: Vec<Event>| {
+            let events = [vec![opened(0)], events, vec![finished(0)]].concat();
+            broken_by(&judged(events)).len()
+        };
+        assert_eq!(silent(vec![opened_anew(0), attempts(0), closed(0)]), 1);
+        assert_eq!(silent(vec![attempts(0), opened_anew(0), closed(0)]), 0, "it had lost that session");
+        assert_eq!(silent(vec![closed(0), attempts(0)]), 0);
+        assert_eq!(silent(vec![closed(0), opened_anew(0), attempts(0)]), 1);
+        assert_eq!(silent(vec![closes(0), attempts(0)]), 1, "it knows");
     }
 
     /// Actors that return at once were a test of it, and a trial of such was green.
     #[test]
     fn the_end_of_one_that_has_done_nothing_is_no_test() {
-        assert_eq!(findings(NoFailure, vec![opened(0), finished(0)]), []);
-        assert_eq!(findings(NoFailure, vec![opened(0), created("/a", 1), finished(0)]), []);
+        assert_eq!(judged(vec![opened(0), finished(0)]), []);
+        assert_eq!(judged(vec![opened(0), created("/a", 1), finished(0)]), []);
         let silent = vec![opened(0), created("/a", 0), finished(0)];
         assert_eq!(findings(NoFailure, silent), [Finding::Tested]);
     }
