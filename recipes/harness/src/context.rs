@@ -86,6 +86,8 @@ impl SessionTracker {
             GroundTruth::SessionOpened { session, actor } => {
                 let standing = self.standing.keys().filter(|other| other.main() == *actor);
                 self.stood_before.extend(standing);
+                // What it takes from now on is not what it has by the former one.
+                self.again.retain(|other, _| other.main() != *actor);
                 self.live.insert(*session, *actor);
                 self.opened.insert(*session, *actor);
                 // Its client has renewed it.
@@ -103,7 +105,7 @@ impl SessionTracker {
                 self.ended.insert(*actor);
                 self.crashed.remove(actor);
                 self.threaded.remove(actor);
-                self.stands_no_more(*actor);
+                self.forgets(|other| other.main() == *actor);
                 self.deleted_externally.retain(|(victim, _), _| victim != actor);
                 return Some(*actor);
             }
@@ -111,14 +113,12 @@ impl SessionTracker {
                 if !self.ended.contains(actor) {
                     self.crashed.insert(*actor);
                 }
-                self.stands_no_more(*actor);
+                self.forgets(|other| other.main() == *actor);
                 return Some(*actor);
             }
             // Its other threads go on.
             GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
-                self.standing.remove(actor);
-                self.again.remove(actor);
-                self.stood_before.remove(actor);
+                self.forgets(|other| other == *actor);
             }
             GroundTruth::NodeCreated { path, by, .. } if within(self.lock, path) => {
                 if let Some(actor) = self.live.get(by).copied() {
@@ -167,11 +167,11 @@ impl SessionTracker {
     /// Whether this ends an inner section: the outer one goes on.
     fn goes_on(&mut self, actor: ActorId, what: &Observation) -> bool {
         if let Observation::Attempts { .. } = what {
-            let has =
-                self.standing.get(&actor) == Some(&Standing::Holds) && !self.stood_before.contains(&actor);
-            match has {
-                true => self.again.entry(actor).or_default().asks = true,
-                false => drop(self.again.remove(&actor)),
+            // Who asks once more for what it has may ask several times.
+            let asks = self.again.get(&actor).is_some_and(|again| again.asks);
+            let holds = self.standing.get(&actor) == Some(&Standing::Holds);
+            if asks || holds && !self.stood_before.contains(&actor) {
+                self.again.entry(actor).or_default().asks = true;
             }
             return false;
         }
@@ -179,7 +179,7 @@ impl SessionTracker {
         let asked = std::mem::take(&mut again.asks);
         match what {
             Observation::Granted { .. } | Observation::Enters { .. } => {
-                again.outer += u8::from(asked);
+                again.outer = again.outer.saturating_add(asked.into());
                 again.has_left = false;
                 false
             }
@@ -208,7 +208,7 @@ impl SessionTracker {
     }
 
     fn stands(&mut self, actor: ActorId, what: &Observation) {
-        if self.goes_on(actor, what) {
+        if what.told().is_some() || self.goes_on(actor, what) {
             return;
         }
         let standing = match what {
@@ -216,32 +216,31 @@ impl SessionTracker {
             Observation::Granted { .. } => Standing::Holds,
             Observation::Shares { .. } => Standing::Shares,
             // Who was granted a share enters with no more than that.
-            Observation::Enters { .. } => match self.standing.get(&actor) {
-                Some(Standing::Shares) => Standing::Shares,
-                Some(Standing::Waits | Standing::Holds) | None => Standing::Holds,
-            },
-            Observation::Leaves { .. } | Observation::Released { .. } | Observation::GivesUp { .. } => {
-                self.standing.remove(&actor);
-                self.stood_before.remove(&actor);
-                return;
-            }
-            Observation::Notes { .. } | Observation::Begins { .. } | Observation::Ends { .. } => return,
+            Observation::Enters { .. } if self.standing.get(&actor) == Some(&Standing::Shares) => return,
+            Observation::Enters { .. } => Standing::Holds,
+            Observation::Leaves { .. }
+            | Observation::Released { .. }
+            | Observation::GivesUp { .. }
+            | Observation::Notes { .. }
+            | Observation::Begins { .. }
+            | Observation::Ends { .. } => return self.forgets(|other| other == actor),
         };
         self.standing.insert(actor, standing);
         self.stood_before.remove(&actor);
     }
 
-    fn stands_no_more(&mut self, actor: ActorId) {
-        self.standing.retain(|other, _| other.main() != actor);
-        self.again.retain(|other, _| other.main() != actor);
-        self.stood_before.retain(|other| other.main() != actor);
+    /// Those stand to the lock no more.
+    fn forgets(&mut self, are_those: impl Fn(ActorId) -> bool) {
+        self.standing.retain(|other, _| !are_those(*other));
+        self.again.retain(|other, _| !are_those(*other));
+        self.stood_before.retain(|other| !are_those(*other));
     }
 
     /// Whether it has the lock, or nobody else has it alone: then it may be the next one, and have been granted it by now.
     fn has_claim(&self, actor: ActorId) -> bool {
         let has = |(other, how): (&ActorId, &Standing)| other.main() == actor && *how != Standing::Waits;
         let holds = |(other, how): (&ActorId, &Standing)| {
-            other.main() != actor && *how == Standing::Holds && !self.lost_to_administrator(*other)
+            *how == Standing::Holds && !self.lost_to_administrator(*other)
         };
         self.standing.iter().any(has) || !self.standing.iter().any(holds)
     }

@@ -79,7 +79,7 @@ impl Promise for ExclusionAmongLiveSessions {
 mod tests {
     use super::super::testing::*;
     use super::*;
-    use crate::event::GroundTruth;
+    use crate::event::{GroundTruth, Observation};
 
     fn judge(events: Vec<Event>) -> Vec<Finding> {
         findings(ExclusionAmongLiveSessions::of(LOCK), events)
@@ -118,9 +118,22 @@ mod tests {
             vec![attempts(0), enters(0), released(0)],
             vec![attempts(0), gives_up(0)],
             vec![attempts(0), enters(0), attempts(0), enters(0), leaves(0), released(0), leaves(0)],
+            vec![attempts(0), enters(0), leaves(0), attempts(0), enters(0), released(0)],
+            // It asks twice for the inner one, and tells of something else about the lock meanwhile.
+            vec![
+                attempts(0),
+                attempts(0),
+                notes(0, "stops", LOCK),
+                enters(0),
+                notes(0, "stops", LOCK),
+                leaves(0),
+            ],
         ];
         for inner in inner {
             assert_eq!(next(inner.clone()), 1, "{inner:?}");
+            if *inner.last().unwrap() != leaves(0) {
+                assert_eq!(next([inner.clone(), vec![released(0)]].concat()), 0, "{inner:?}");
+            }
             for ends in [vec![leaves(0), released(0)], vec![leaves(0)], vec![crashed(0)]] {
                 assert_eq!(next([inner.clone(), ends].concat()), 0, "{inner:?}");
             }
@@ -128,9 +141,16 @@ mod tests {
         // It has another znode, by which it has it anew; or has lost what it had with its session.
         let anew = created("/lock/a-0000000001", 0);
         assert_eq!(next(vec![attempts(0), anew, enters(0), leaves(0), released(0)]), 0);
-        let renewed = Event::Is(GroundTruth::SessionOpened { session: session(7), actor: actor(0) });
-        let renewed = vec![renewed, attempts(0), closed(0), enters(0), leaves(0), released(0)];
-        assert_eq!(next(renewed), 0);
+        for lost in [
+            vec![opened_anew(0), attempts(0), closed(0), enters(0), leaves(0), released(0)],
+            vec![attempts(0), opened_anew(0), closed(0), gives_up(0)],
+            vec![attempts(0), opened_anew(0), enters(0), closed(0), leaves(0), released(0)],
+            vec![attempts(0), enters(0), closed(0), opened_anew(0), enters(0), leaves(0)],
+        ] {
+            assert_eq!(next(lost.clone()), 0, "{lost:?}");
+        }
+        let another_dies = [outer(), vec![attempts(0), enters(0), crashed(1), leaves(0), granted(2)]];
+        assert_eq!(broken_by(&judge(another_dies.concat())).len(), 1);
     }
 
     #[test]
@@ -167,6 +187,75 @@ mod tests {
         }
         let again = vec![new(), attempts(0), granted(0), closed(0)];
         assert_eq!(broken_by(&judge([holds(), again, then()].concat())).len(), 1, "it holds by the new one");
+    }
+
+    #[test]
+    fn how_one_client_goes_on_does_not_matter_to_how_others_stand() {
+        let anew = |p: u16| {
+            let session = session(20 + p);
+            Event::Is(GroundTruth::SessionOpened { session, actor: actor(p) })
+        };
+        let both = || vec![opened(0), opened(1), granted(0), attempts(1), anew(0), anew(1)];
+        let next = |then: Vec<Event>| broken_by(&judge([both(), then, vec![granted(2)]].concat())).len();
+        assert_eq!(next(vec![closed(1)]), 1);
+        assert_eq!(next(vec![closed(1), closed(0)]), 0);
+        assert_eq!(next(vec![crashed(1), closed(0)]), 0);
+    }
+
+    #[test]
+    fn what_is_told_of_another_lock_does_not_count() {
+        let lock = || "/other".into();
+        let granted_other = Observation::Granted { lock: lock(), node: "/other/n".into(), token: None };
+        let other = |what| Event::Observed { actor: actor(0), what };
+        assert_eq!(broken_by(&judge(vec![other(granted_other.clone()), granted(1)])), []);
+        // Nor does it give back what an administrator has taken.
+        let loses = || vec![opened(0), opened(1), granted(0), deleted("/lock/a-lock-0000000000", ADMIN, 0)];
+        let excused = |then: Vec<Event>| {
+            let found = judge([loses(), then, vec![granted(1)]].concat());
+            broken_by(&found)[0].1.is_some()
+        };
+        let attempts_other = || other(Observation::Attempts { lock: lock() });
+        assert!(excused(vec![attempts_other(), other(granted_other), enters(0), created("/lock/x/n", 0)]));
+        assert!(!excused(vec![attempts(0), enters(0)]), "it has begun anew");
+    }
+
+    /// The holder's znode is `B`; `A` is behind it.
+    #[test]
+    fn what_an_administrator_takes_is_a_claim_if_nobody_else_has_it_for_sure() {
+        let [a, b] = ["/lock/a-lock-0000000000", "/lock/a-lock-0000000001"];
+        let last = |events: Vec<Event>| {
+            let found = judge([vec![opened(0), opened(1), opened(2)], events].concat());
+            broken_by(&found).last().unwrap().1.is_some()
+        };
+        let gone = |node, p| deleted(node, ADMIN, p);
+        assert!(!last(vec![granted_as(1, b, None), attempts(0), gone(a, 0), granted_as(0, a, None)]));
+        let both = vec![granted_as(1, b, None), attempts(0), gone(b, 1), gone(a, 0)];
+        let then = vec![granted_as(2, "/lock/a-lock-0000000002", None), granted_as(0, a, None)];
+        assert!(last([both, then].concat()), "it was the next one, and did not know");
+        let waits =
+            vec![attempts(1), attempts(0), gone(a, 0), granted_as(1, b, None), granted_as(0, a, None)];
+        assert!(last(waits), "nobody had it");
+        let elsewhere = vec![granted_as(0, a, None), gone("/other/n", 0), granted_as(1, b, None)];
+        assert!(!last(elsewhere));
+        let by_third =
+            vec![attempts(2), gone("/lock/a-lock-0000000002", 2), granted(0), granted_as(1, b, None)];
+        assert!(!last(by_third), "neither has lost anything");
+        let another_ends = vec![granted_as(0, a, None), gone(a, 0), closed(2), granted_as(1, b, None)];
+        assert!(last(another_ends));
+        // It went with the session that it was of.
+        let renewed = vec![created(a, 0), opened_anew(0), vanished(a, 0), closed(0), granted(1)];
+        assert!(!last([renewed, vec![granted_as(0, a, None)]].concat()));
+    }
+
+    /// What it had lost in a session that has ended.
+    #[test]
+    fn a_loss_is_of_the_session_in_which_it_was() {
+        let [a, of_thread] = ["/lock/a-lock-0000000000", "/lock/a-lock-0000000001"];
+        let loses = vec![opened(0), opened(1), by_thread(1, attempts(0)), deleted(a, ADMIN, 0), closed(0)];
+        let anew = vec![opened_anew(0), by_thread(2, granted_as(0, of_thread, None)), granted(1)];
+        let (mut promise, mut found) = (ExclusionAmongLiveSessions::of(LOCK), Vec::new());
+        [loses, anew].concat().iter().for_each(|event| promise.see(event, &mut found));
+        assert_eq!(broken_by(&found)[0].1, None);
     }
 
     #[test]
