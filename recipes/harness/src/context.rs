@@ -133,7 +133,6 @@ impl SessionTracker {
                         Some(actor) if self.has_claim(actor) => Loss::OfTheLock,
                         Some(_) => Loss::OfItsPlace,
                     };
-                    self.forgets_deletions(actor, |_| true);
                     self.deleted_externally.insert((actor, path.clone()), loss);
                 }
             }

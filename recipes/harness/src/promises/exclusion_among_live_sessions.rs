@@ -242,6 +242,9 @@ mod tests {
         assert!(!last(by_third), "neither has lost anything");
         let another_ends = vec![granted_as(0, a, None), gone(a, 0), closed(2), granted_as(1, b, None)];
         assert!(last(another_ends));
+        // The other one was no lock.
+        let info = deleted("/lock/info", 1, 0);
+        assert!(last(vec![granted_as(0, a, None), gone(a, 0), info, granted_as(1, b, None)]));
         // It went with the session that it was of.
         let renewed = vec![created(a, 0), opened_anew(0), vanished(a, 0), closed(0), granted(1)];
         assert!(!last([renewed, vec![granted_as(0, a, None)]].concat()));
