@@ -107,6 +107,11 @@ fn what_was_put_twice_may_be_taken_twice() {
     let both: [(u16, u8); 2] = [(1, 1), (2, 2)];
     assert_eq!((taken(puts(0, 1), &both), taken(puts(0, 2), &both)), (1, 0));
     assert_eq!(taken(puts(0, 2), &[(1, 1), (2, 1)]), 1, "one item twice");
+    let crashed = |delivery| {
+        let events = vec![opened(1), put(1), takes(1, 1), crashed(1), takes(2, 1)];
+        broken_by(&findings(TakenOnce::of(ITEMS, delivery), events)).len()
+    };
+    assert_eq!((crashed(AtLeastOnce), crashed(AtMostOnce)), (0, 1), "its taker has crashed");
     let marked = vec![put(1), takes(1, 1), put_as(1, 9), takes(2, 1)];
     assert_eq!(
         broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), marked)).len(),
