@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use zk_api::SessionId;
 
 /// Who waits at a barrier.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Waiters {
     node: &'static str,
     is_up: bool,
@@ -38,8 +38,7 @@ struct Wait {
 
 impl Waiters {
     fn of(node: &'static str) -> Waiters {
-        let (waiting, sessions) = (BTreeMap::new(), BTreeMap::new());
-        Waiters { node, is_up: false, is_lowered: false, is_lost: false, waiting, sessions }
+        Waiters { node, ..Waiters::default() }
     }
 
     /// Gives who passes, and what happened while it waited.
