@@ -284,3 +284,26 @@ impl From<Error> for End {
         if error.is_session_over() { End::SessionLost } else { End::Failed }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+    use zk_api::ErrorCode;
+
+    #[test]
+    fn actors_that_differ_have_different_hashes() {
+        let one = ActorId { process: 1, life: 1, thread: 1 };
+        let others =
+            [ActorId { process: 2, ..one }, ActorId { life: 2, ..one }, ActorId { thread: 2, ..one }];
+        let hash = |actor| BuildHasherDefault::<DefaultHasher>::default().hash_one(actor);
+        assert_eq!(others.map(|other| hash(other) == hash(one)), [false; 3]);
+    }
+
+    #[test]
+    fn who_does_not_handle_the_end_of_its_session_has_lost_it_and_whatever_else_it_has_failed() {
+        let ends = |code| End::from(Error { code, tried: "create", path: "/a".into() });
+        let codes = [ErrorCode::SessionExpired, ErrorCode::ConnectionLoss];
+        assert_eq!(codes.map(ends), [End::SessionLost, End::Failed]);
+    }
+}

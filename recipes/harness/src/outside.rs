@@ -65,11 +65,13 @@ mod tests {
     fn sharers_do_not_shut_each_other_out_and_no_writer_comes_behind_them() {
         let mut outside = Outside::default();
         let token = |counter| Some(Zxid::new(1, counter));
+        assert!(!outside.write(Resource::FencedShared, None));
         assert!(outside.write(Resource::FencedShared, token(6)));
         assert!(outside.write(Resource::FencedShared, token(5)));
         assert!(!outside.write(Resource::Fenced, token(5)));
         assert!(outside.write(Resource::Fenced, token(7)));
         assert!(!outside.write(Resource::FencedShared, token(6)));
+        assert!(outside.write(Resource::FencedShared, token(7)), "it makes do with a share");
         assert!(!outside.write(Resource::FencedShared, None));
     }
 }

@@ -150,11 +150,11 @@ mod tests {
         let mut polling = Polling::default();
         for _ in 0..4 {
             assert!(!polls(&mut polling, &exists("/a")));
-            let asked_at = polling.ask();
-            assert_eq!(
-                polling.answer(ME, asked_at, &sync, Ok(&Response::Synced { path: "/a".into() })),
-                None
-            );
+            for _ in 0..2 {
+                let asked_at = polling.ask();
+                let synced = Response::Synced { path: "/a".into() };
+                assert_eq!(polling.answer(ME, asked_at, &sync, Ok(&synced)), None);
+            }
         }
         assert!(polls(&mut polling, &exists("/a")));
     }

@@ -188,6 +188,7 @@ mod tests {
         let goes_on = Observation::Enters { lock: "/lock".into() };
         let mut losses = Losses::default();
         assert_eq!(losses.end(End::Exited), End::Exited, "it never was connected");
+        losses.is_in(KeeperState::Disconnected);
         losses.is_in(KeeperState::SyncConnected);
         assert_eq!([End::Exited, End::Done].map(|end| losses.end(end)), [End::Failed, End::Done]);
         for lost in [KeeperState::Disconnected, KeeperState::Expired] {

@@ -287,8 +287,9 @@ mod tests {
     use super::*;
     use crate::promises::Measured;
     use crate::promises::testing::finished;
+    use std::hash::BuildHasher;
 
-    /// Breaks at each event, and says that no administrator may have been at it.
+    /// Breaks at each event and at rest, and says that no administrator may have been at it.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     struct Excuses(&'static [Assumption]);
 
@@ -300,6 +301,10 @@ mod tests {
         fn see(&mut self, _: &Event, found: &mut Vec<Finding>) {
             found.push(Finding::Broken(Violation::new("it".into(), Some(Assumption::NoAdministrator))));
         }
+
+        fn at_rest(&self, _: &Rest, found: &mut Vec<Finding>) {
+            Promise::see(&mut self.clone(), &finished(0), found);
+        }
     }
 
     /// A promise of one's own could break by an assumption that it had never named, and held.
@@ -308,12 +313,25 @@ mod tests {
         let excused = |mut promise: Box<dyn AnyPromise>| {
             let mut found = Vec::new();
             promise.see(&finished(0), &mut found);
-            let [Finding::Broken(violation)] = &*found else { panic!("{found:?}") };
-            violation.violated_assumption.is_some()
+            promise.at_rest(&Rest::default(), &mut found);
+            let [Finding::Broken(at_once), Finding::Broken(at_rest)] = &*found else { panic!("{found:?}") };
+            assert_eq!(at_once.violated_assumption, at_rest.violated_assumption);
+            at_once.violated_assumption.is_some()
         };
         assert!(excused(Box::new(Excuses(&[Assumption::NoAdministrator]))));
         assert!(!excused(Box::new(Excuses(&[Assumption::NoActionAfterSessionEnd]))));
         assert!(!excused(Box::new(Excuses(&[]))));
         assert!(excused(Box::new(Measured(Excuses(&[])))));
+    }
+
+    /// Or a search would take one state for another.
+    #[test]
+    fn promises_in_different_states_have_different_hashes() {
+        let hash = |assumes| {
+            let promise: Box<dyn AnyPromise> = Box::new(Excuses(assumes));
+            std::hash::BuildHasherDefault::<std::hash::DefaultHasher>::default().hash_one(&promise)
+        };
+        let [none, one] = [&[][..], &[Assumption::NoAdministrator]];
+        assert!(hash(none) == hash(none) && hash(none) != hash(one));
     }
 }

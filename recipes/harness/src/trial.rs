@@ -433,3 +433,30 @@ impl Trial {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::promises::{NoFailure, OF_LOCKS};
+
+    fn visit() -> Trial {
+        Trial::new("book", async |_, _, _| End::Done).setup(["/book", "/book/visitors"])
+    }
+
+    #[test]
+    fn a_trial_owns_what_is_neither_of_its_setup_nor_in_every_ensemble() {
+        let trial = visit();
+        let paths = ["/", "/zookeeper", "/zookeeper/quota", "/book", "/book/visitors", "/book/1", "/zoo"];
+        let owned = paths.into_iter().filter(|path| trial.owns(path)).collect::<Vec<_>>();
+        assert_eq!(owned, ["/book/1", "/zoo"]);
+        assert!(trial.owns("/book/zookeeper"));
+    }
+
+    #[test]
+    fn the_order_in_which_it_tells_is_owed_besides_its_promises() {
+        let names = |trial: Trial| trial.owed().iter().map(|promise| promise.name()).collect::<Vec<_>>();
+        let trial = visit().promises(|| vec![Box::new(NoFailure)]);
+        assert_eq!(names(trial.clone()), ["no-failure"]);
+        assert_eq!(names(trial.tells(OF_LOCKS)), ["no-failure", "tells-in-order"]);
+    }
+}

@@ -80,6 +80,10 @@ mod tests {
         let ended = Event::Is(GroundTruth::ThreadEnded { actor: actor(0).of_thread(1) });
         let left = |events| resting(NothingLeftBehind::of("/b"), events, &rest).len();
         assert_eq!(left(goes_on.clone()), 0);
+        let of_others = vec![opened(1), by_thread(1, notes(1, "arrives at", "/b")), crashed(1)];
+        assert_eq!(left([goes_on.clone(), of_others.clone()].concat()), 0);
+        assert_eq!(left([of_others[..2].to_vec(), vec![finished(0)]].concat()), 1, "it is another one's");
+        assert_eq!(left([goes_on.clone(), vec![closed(0)]].concat()), 1, "it has another session");
         assert_eq!(left([goes_on, vec![ended]].concat()), 1);
     }
 

@@ -106,6 +106,13 @@ mod tests {
     }
 
     #[test]
+    fn a_grant_learnt_after_an_actor_took_it_is_none() {
+        let loses = vec![opened(0), opened(1), deleted("/lock/a-lock-0000000000", 1, 0)];
+        let found = findings(TokensIncrease::of(LOCK), [loses, vec![grant(1, 6), grant(0, 5)]].concat());
+        assert_eq!(broken_by(&found)[0].1, None);
+    }
+
+    #[test]
     fn a_grant_learnt_after_the_session_has_ended_does_not_count() {
         let found = findings(TokensIncrease::of(LOCK), vec![closed(0), grant(1, 6), grant(0, 5)]);
         assert_eq!(found, []);
