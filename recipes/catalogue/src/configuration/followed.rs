@@ -15,7 +15,8 @@ fn whole() -> Trial {
     configuration("configuration", whole_write, whole_read)
         .summary("Values that change as one, read between two looks at one version.")
         .source("zk-recipes")
-        .bounds(Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
+        // In one round each value is written once, and nothing can be torn.
+        .bounds(Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
 }
 
 async fn whole_write(fixture: Fixture) -> Result<(), Stop> {

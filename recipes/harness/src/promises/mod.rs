@@ -246,10 +246,6 @@ pub(crate) mod testing {
     pub fn finished(p: u16) -> Event {
         Event::Is(GroundTruth::Finished { actor: actor(p), end: End::Done })
     }
-    /// The first beside the main one.
-    pub fn thread_ended(p: u16) -> Event {
-        Event::Is(GroundTruth::ThreadEnded { actor: actor(p).of_thread(1) })
-    }
     pub fn created(path: &str, p: u16) -> Event {
         let (path, by) = (path.into(), session(p));
         Event::Is(GroundTruth::NodeCreated { path, by, owner: by, czxid: Zxid::new(1, 1) })
