@@ -1,13 +1,16 @@
 //! The invariants as a whole.
 
+mod at_once;
+mod clients;
+mod servers;
 mod trees;
+mod world;
 
 use super::*;
-use zk_api::open_acl;
+use world::{C, LINK, S, delete, expired, reply};
+use zk_api::{CreateMode, EventType, Response, open_acl};
+use zk_proto::message::ForwardedWrite;
 use zk_proto::txn::NodeKind;
-
-const C: ConnId = ConnId(1);
-const S: SessionId = SessionId::new(1);
 
 fn txn(counter: u32, xid: i32) -> Txn {
     let (path, kind) = ("/a".into(), NodeKind::Persistent);
@@ -64,28 +67,37 @@ fn of_sessions_and_connections_that_are_gone_nothing_is_kept() {
     for n in 1..=3 {
         let (conn, session) = (ConnId(n as u64), SessionId::new(n));
         let open = next(session, 0, TxnBody::CreateSession { timeout_ms: 1000, password: [0; 16] });
-        let (password, timeout_ms) = ([0; 16], 1000);
-        let request =
-            ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms, session: SessionId::NONE, password };
-        invariants.connecting(conn, 0, &request, (session, password), 0);
+        let (password, timeout_ms, last_zxid) = ([0; 16], 1000, Zxid::ZERO);
+        let asks = ConnectRequest { last_zxid, timeout_ms, session: SessionId::NONE, password };
+        invariants.connecting(conn, 0, &asks, (session, password), 0);
         tree.apply(&open);
         invariants.applied(0, &open, &tree);
         let granted = ConnectResponse { timeout_ms, session, password };
         invariants.answering(conn, &ToClient::Connected(granted));
-        let request = Request::Delete { path: "/none".into(), version: -1 };
         for xid in 1..=2 {
-            invariants.sent(conn, session, Xid(xid), &request);
-            invariants.arrived(conn, &ToServer::Request { xid: Xid(xid), request: request.clone() }, 0);
+            invariants.sent(conn, session, Xid(xid), &delete());
+            invariants.arrived(conn, &ToServer::Request { xid: Xid(xid), request: delete() }, 0);
         }
         let failed = next(session, 1, TxnBody::Error(ErrorCode::NoNode));
         invariants.proposed(0, &failed, 0);
+        // Things are under way on another connection when it goes.
+        let next_conn = ConnId(n as u64 + 100);
+        invariants.connecting(next_conn, 0, &ConnectRequest { session, ..asks }, (session, password), 0);
+        invariants.sessions.insert(next_conn, session);
+        invariants.peer_reads(0, 1, LINK, &ToPeer::Ask(Ask::Sync { conn: next_conn }), 0);
+        let attach = Ask::Attach { conn: next_conn, session, password, timeout_ms };
+        invariants.peer_reads(0, 1, LINK, &ToPeer::Ask(attach), 0);
+        let closes = ToServer::Request { xid: Xid(3), request: Request::CloseSession };
+        invariants.arrived(next_conn, &closes, 0);
+        invariants.tells(next_conn, failed.zxid);
         invariants.committed(&failed, true);
         invariants.applied(0, &failed, &tree);
-        invariants.delivered(conn, &ToClient::Pong { zxid: failed.zxid });
-        invariants.closed(conn);
-        invariants.finished(conn);
-        let expired = TxnBody::CloseSession { ephemerals: Vec::new(), expired: true };
-        let close = next(session, 0, expired);
+        invariants.delivered(conn, &reply(1, failed.zxid, Err(ErrorCode::NoNode)));
+        for conn in [conn, next_conn] {
+            invariants.closed(conn);
+            invariants.finished(conn);
+        }
+        let close = next(session, 0, expired());
         tree.apply(&close);
         invariants.applied(0, &close, &tree);
     }

@@ -138,3 +138,30 @@ fn what_all_disks_show_is_forgotten_and_servers_start_behind_it() {
     three.invariants.started(0, before.last_zxid(), &before);
     assert!(three.broken()[0].1.contains("which nobody ever applied"), "{:?}", three.broken());
 }
+
+#[test]
+fn the_whole_tree_of_a_server_is_compared_when_it_starts_and_when_it_serves_for_the_first_time() {
+    let starts = |started: fn(&mut Node), serves: fn(&mut Node), zxid: u32| {
+        let mut three = Three::with(ZNODES);
+        let change = |change: fn(&mut Node)| {
+            let mut tree = three.trees[1].clone();
+            let mut node = tree.node("/n000900").expect("it is there").clone();
+            change(&mut node);
+            tree.restore("/n000900".into(), node);
+            tree
+        };
+        let trees = [change(started), change(serves)];
+        three.invariants.started(1, Zxid::new(1, zxid), &trees[0]);
+        let before = three.broken().len();
+        three.invariants.serves(1, &trees[1]);
+        three.invariants.serves(1, &trees[1]);
+        (before, three.broken().iter().map(|(invariant, _)| *invariant).collect::<Vec<_>>())
+    };
+    let (same, other) = (|_: &mut Node| {}, |node: &mut Node| node.version += 1);
+    assert_eq!(starts(same, same, ZNODES + 1), (0, vec![]));
+    assert_eq!(starts(other, same, ZNODES + 1), (1, vec![Invariant::ServersAgree]));
+    // Later, a round goes on from where it is: what is far from there is not found yet.
+    assert_eq!(starts(same, other, ZNODES + 1), (0, vec![Invariant::AcknowledgedWritesSurvive]));
+    // A tree that has gone on is compared when the server has come there as well.
+    assert_eq!(starts(other, same, ZNODES).0, 0);
+}
