@@ -211,8 +211,56 @@ mod tests {
         let good = |scheme, id| {
             Asker::nobody(SessionId::new(1)).kept(&[entry(Perms::READ, scheme, id)].into()).is_ok()
         };
-        assert!(good("ip", "10.0.0.0/8") && good("ip", "10.1.2.3") && good("digest", "ann:h"));
+        assert!(
+            good("ip", "10.0.0.0/0")
+                && good("ip", "10.0.0.0/8")
+                && good("ip", "10.1.2.3")
+                && good("digest", "ann:h")
+        );
         assert!(!good("ip", "10.0.0.0/33") && !good("ip", "10.0.0") && !good("digest", "ann"));
         assert!(!good("world", "somebody") && !good("kerberos", "ann") && !good("digest", "a:b:c"));
+    }
+
+    #[test]
+    fn a_list_permits_what_it_says_to_whom_it_names() {
+        let list = [entry(Perms::READ, "digest", &ann().id), entry(Perms::WRITE, "ip", "10.0.0.1")];
+        let may = |perms, who: Identity| {
+            Asker { session: SessionId::new(1), proven: &[who] }.may(perms, &list).is_ok()
+        };
+        let bob = proves("digest", &"bob:one".into()).unwrap().unwrap();
+        assert!(may(Perms::READ, ann()) && may(Perms::READ.and(Perms::ADMIN), ann()), "any of them");
+        assert!(!may(Perms::WRITE, ann()) && !may(Perms::READ, bob));
+        assert!(!may(Perms::READ, Identity::new("ip", "10.0.0.1")));
+    }
+
+    /// ZooKeeper looks for what is twice in a list, and stumbles over a null where it comes to compare it; and
+    /// over one that it gives to its scheme.
+    #[test]
+    fn a_null_in_a_list_cannot_be_read_where_it_is_looked_at() {
+        let proven = [ann()];
+        let kept = |list: &[(Perms, &str, &str)]| {
+            let list = list.iter().map(|(perms, scheme, id)| entry(*perms, scheme, id)).collect();
+            Asker { session: SessionId::new(1), proven: &proven }.kept(&list).map(|kept| kept.len())
+        };
+        let (read, write, null) = (Perms::READ, Perms::WRITE, NULL_TEXT);
+        let anyone = (read, "world", "anyone");
+        for scheme in ["world", "digest", "ip"] {
+            assert_eq!(kept(&[(read, scheme, null)]), Err(ErrorCode::MarshallingError), "{scheme}");
+        }
+        assert_eq!(kept(&[(read, "kerberos", null)]), Err(ErrorCode::InvalidAcl));
+        assert_eq!(kept(&[(read, null, "a")]), Err(ErrorCode::InvalidAcl));
+        assert_eq!(kept(&[anyone, (read, null, "a")]), Err(ErrorCode::MarshallingError));
+        assert_eq!(kept(&[anyone, (write, null, "a")]), Err(ErrorCode::InvalidAcl));
+        assert_eq!(kept(&[(read, "auth", null)]), Ok(1));
+        assert_eq!(kept(&[(read, "auth", ""), (read, "auth", null)]), Err(ErrorCode::MarshallingError));
+        assert_eq!(kept(&[(write, "auth", ""), (read, "auth", null)]), Ok(2));
+        assert_eq!(kept(&[anyone, (read, "auth", null)]), Ok(2));
+        assert_eq!(kept(&[anyone, anyone, (read, "kerberos", "a")]), Err(ErrorCode::InvalidAcl));
+        assert_eq!(
+            kept(&[(read, "digest", "a:b:"), (read, "digest", "a:b:"), (read, "digest", ":h")]),
+            Ok(2)
+        );
+        assert_eq!(kept(&[(read, "digest", "u:")]), Err(ErrorCode::InvalidAcl));
+        assert_eq!(kept(&[]), Err(ErrorCode::InvalidAcl));
     }
 }

@@ -146,3 +146,6 @@ impl Reference {
         self.znodes.owned(session)
     }
 }
+
+#[cfg(test)]
+mod tests;
