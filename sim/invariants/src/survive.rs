@@ -13,8 +13,6 @@ pub struct Survive {
     disks: BTreeMap<u8, OnDisk>,
     /// The newest write of each epoch that was acknowledged.
     acknowledged: BTreeMap<u32, Zxid>,
-    /// The newest that stands because it was found in the history of a leader.
-    recovered: Zxid,
 }
 
 /// What a server has on its disk, or is writing there.
@@ -117,7 +115,6 @@ impl Survive {
                 format!("{synced} was synced, but only {last} was recovered")
             });
         }
-        self.recovered = self.recovered.max(last);
         // What was recovered of an unsynced end is on the disk by now.
         self.disks.entry(server).or_default().show(last);
     }
