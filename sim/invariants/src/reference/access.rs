@@ -152,9 +152,7 @@ fn is_network(id: &str) -> bool {
 
 fn is_inside(address: &str, network: &str) -> bool {
     match (bits_of(address), bits_of(network)) {
-        (Some((mine, _)), Some((theirs, count))) => {
-            mine.len() == theirs.len() && mine[..count] == theirs[..count]
-        }
+        (Some((mine, _)), Some((theirs, count))) => mine[..count] == theirs[..count],
         _ => false,
     }
 }
