@@ -57,11 +57,10 @@ impl Of {
         kind: EventType,
         tells: impl Fn(&Text) -> Tells,
     ) {
-        let one_shot = match kind {
-            EventType::NodeDeleted => self.data.remove(path) | self.child.remove(path),
-            EventType::NodeCreated | EventType::NodeDataChanged => self.data.remove(path),
-            EventType::NodeChildrenChanged | EventType::None => false,
-        };
+        let mut one_shot = self.data.remove(path);
+        if kind == EventType::NodeDeleted {
+            one_shot |= self.child.remove(path);
+        }
         if one_shot || self.persistent.contains(path) || self.is_under_recursive(path) {
             self.owe((zxid, path.clone(), kind), &tells);
         }
