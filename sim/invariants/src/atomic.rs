@@ -52,5 +52,8 @@ mod tests {
         let failed = vec![None, Some(ErrorCode::NoNode)];
         assert!(!is_caught(TxnBody::MultiError(failed.clone())));
         assert!(is_caught(TxnBody::MultiError(failed[..1].to_vec())));
+        assert!(is_caught(TxnBody::MultiError(failed[1..].to_vec())));
+        assert!(is_caught(TxnBody::MultiError(vec![None, None])), "nothing has failed");
+        assert!(!is_caught(TxnBody::Error(ErrorCode::MarshallingError)));
     }
 }

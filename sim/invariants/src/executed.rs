@@ -116,3 +116,40 @@ impl History {
         (reference.zxid == zxid).then_some(reference)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zk_proto::message::Xid;
+
+    fn executed(counter: u32) -> Executed {
+        let (zxid, session) = (Zxid::new(1, counter), SessionId::new(1));
+        let body = TxnBody::Error(ErrorCode::NoNode);
+        Executed { txn: Arc::new(Txn { zxid, session, xid: Xid(1), time_ms: 0, body }), asked: None }
+    }
+
+    #[test]
+    fn what_comes_behind_a_transaction_is_found_among_many_and_among_few() {
+        for length in [1, RECENT as u32, 100] {
+            let mut history = History::default();
+            (1..=length).for_each(|n| history.push(executed(2 * n)));
+            for counter in 0..=2 * length + 1 {
+                let next = history.after(Zxid::new(1, counter)).map(|next| next.txn.zxid.counter());
+                assert_eq!(next, Some((counter / 2 + 1) * 2).filter(|next| *next <= 2 * length), "{length}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_server_does_by_itself_is_not_a_clients() {
+        let own = |session, body| {
+            let txn = Txn { zxid: Zxid::new(1, 1), session, xid: Xid(1), time_ms: 0, body };
+            own(&txn).is_some()
+        };
+        let (server, client) = (SessionId::NONE, SessionId::new(1));
+        let delete = || TxnBody::Delete { path: "/a".into() };
+        assert!(own(server, delete()) && !own(client, delete()));
+        let close = |expired| TxnBody::CloseSession { ephemerals: Vec::new(), expired };
+        assert!(own(client, close(true)) && !own(client, close(false)));
+    }
+}

@@ -391,4 +391,71 @@ mod tests {
             expiry.leads(2500);
         }));
     }
+
+    #[test]
+    fn silence_is_as_long_as_whole_milliseconds_can_tell() {
+        assert!(!is_early(3999, |_| {}) && is_early(3998, |_| {}));
+        assert!(!is_late(5010, |_| {}) && is_late(5011, |_| {}));
+    }
+
+    #[test]
+    fn a_close_is_no_expiry_and_another_request_no_close() {
+        let close = TxnBody::CloseSession { ephemerals: Vec::new(), expired: false };
+        let (mut expiry, mut report) = history(|_| {});
+        expiry.proposed(&txn(close), false, 1500, &mut report);
+        assert!(report.broken.is_empty(), "{report:?}");
+        let sync = Request::Sync { path: "/".into() };
+        let right = Request::Auth { scheme: "digest".into(), credentials: "x".into() };
+        for request in [sync, right] {
+            assert!(is_early(4500, |expiry| {
+                expiry.arrived(C, &request);
+                expiry.heard(C, S, 3000);
+            }));
+        }
+    }
+
+    #[test]
+    fn what_comes_late_on_a_former_link_takes_nothing_from_the_next() {
+        let tells = |expiry: &mut Expiry, last| {
+            expiry.heard_elsewhere(C, S, 1);
+            expiry.tells(1, LinkId(2));
+            expiry.told(1, L, Some(2000));
+            expiry.told(1, last, Some(2000));
+        };
+        assert!(!is_early(4500, |expiry| tells(expiry, L)));
+        assert!(is_early(4500, |expiry| tells(expiry, LinkId(2))));
+    }
+
+    #[test]
+    fn a_new_leader_knows_what_stands_and_nothing_else() {
+        let mut report = Report::default();
+        let open = txn(TxnBody::CreateSession { timeout_ms: 3000, password: PASSWORD });
+        let mut expiry = Expiry::default();
+        expiry.proposed(&open, true, 1000, &mut report);
+        assert!(expiry.is_owner(S, &PASSWORD) && expiry.is_worn_out());
+        expiry.leads(2000);
+        assert!(!expiry.is_owner(S, &PASSWORD) && !expiry.is_worn_out());
+        // It is found in its history after all, and is heard of as it begins.
+        expiry.committed(&open);
+        assert!(expiry.is_owner(S, &PASSWORD));
+        expiry.ticked(500, 6010, &mut report);
+        assert!(report.broken.is_empty(), "{report:?}");
+        let expired = TxnBody::CloseSession { ephemerals: Vec::new(), expired: true };
+        expiry.proposed(&txn(expired), false, 4900, &mut report);
+        assert_eq!(report.broken[0].0, Invariant::NoEarlyExpiry);
+    }
+
+    #[test]
+    fn who_is_not_committed_or_whose_leader_can_end_nothing_does_not_live_too_long() {
+        let mut report = Report::default();
+        let open = txn(TxnBody::CreateSession { timeout_ms: 3000, password: PASSWORD });
+        let mut expiry = Expiry::default();
+        expiry.proposed(&open, false, 1000, &mut report);
+        expiry.ticked(500, 9000, &mut report);
+        assert_eq!(report.by_name()[Invariant::NoLateExpiry.name()], 0);
+        assert!(!is_late(9000, |expiry| {
+            let last = txn(TxnBody::Error(zk_api::ErrorCode::NoNode));
+            expiry.proposed(&last, true, 2000, &mut Report::default());
+        }));
+    }
 }

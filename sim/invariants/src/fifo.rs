@@ -90,4 +90,14 @@ mod tests {
         fifo.committed(S, Xid(1), &mut report);
         assert_eq!(report.broken[0].0, NAME);
     }
+
+    #[test]
+    fn a_write_that_is_committed_twice_is_caught_and_one_behind_the_greatest_number_is_not() {
+        for (next, caught) in [(i32::MAX, true), (i32::MIN, false)] {
+            let (mut fifo, mut report) = (SessionFifo::default(), Report::default());
+            fifo.committed(S, Xid(i32::MAX), &mut report);
+            fifo.committed(S, Xid(next), &mut report);
+            assert_eq!(!report.broken.is_empty(), caught);
+        }
+    }
 }

@@ -228,4 +228,28 @@ mod tests {
         handshakes.connected(C, &response(NEW.0, NEW.1), |_| 3000, |_| false, &mut report);
         assert_eq!(report.broken[0].0, NAME);
     }
+
+    #[test]
+    fn a_leader_of_the_past_may_say_either_and_nothing_else() {
+        let (own, refused) = (response(S, PASSWORD), response(SessionId::NONE, [0; 16]));
+        assert!(
+            !is_caught(S, PASSWORD, Rank::Led, None, own)
+                && !is_caught(S, PASSWORD, Rank::Led, None, refused)
+        );
+        assert!(is_caught(S, PASSWORD, Rank::Led, None, response(NEW.0, NEW.1)));
+    }
+
+    #[test]
+    fn sessions_that_are_refused_and_taken_over_are_counted() {
+        let cases = |session, password, answer: ConnectResponse| {
+            let (mut handshakes, mut report) = (Handshakes::default(), Report::default());
+            let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 9000, session, password };
+            handshakes.asks(C, &request, NEW, Rank::Leads, &expiry());
+            handshakes.connected(C, &answer, |_| 3000, |_| true, &mut report);
+            report.cases.into_keys().collect::<Vec<_>>()
+        };
+        assert_eq!(cases(S, PASSWORD, response(S, PASSWORD)), ["session taken over"]);
+        assert_eq!(cases(S, [9; 16], response(SessionId::NONE, [0; 16])), ["session refused"]);
+        assert!(cases(SessionId::NONE, [0; 16], response(NEW.0, NEW.1)).is_empty());
+    }
 }

@@ -81,6 +81,7 @@ mod tests {
         moves.attaches(C, 0, S);
         happens(&mut moves);
         moves.answers(C, 0, S, &mut report);
+        assert_eq!(report.cases.into_values().collect::<Vec<_>>(), [1]);
         !report.broken.is_empty()
     }
 

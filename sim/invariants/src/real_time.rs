@@ -68,7 +68,15 @@ mod tests {
         let (mut real_time, mut report) = (RealTime::default(), Report::default());
         real_time.acknowledged(z(5));
         real_time.sent(A, Xid(1));
-        real_time.committed(A, Xid(1), z(4), &mut report);
+        real_time.committed(A, Xid(1), z(5), &mut report);
         assert_eq!(report.broken[0].0, NAME);
+    }
+
+    #[test]
+    fn nothing_is_under_way_when_the_only_server_has_recovered() {
+        let mut real_time = RealTime::default();
+        real_time.sent(A, Xid(1));
+        real_time.recovered();
+        assert!(real_time.floors.is_empty());
     }
 }

@@ -121,3 +121,29 @@ impl Report {
         Invariant::ALL.into_iter().filter(concerned).map(|i| (i.name(), self.tested[i as usize])).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_break_counts_and_the_first_are_told() {
+        let mut report = Report::default();
+        for n in 0..=MOST_TOLD {
+            report.check(Invariant::SessionFifo, true, || panic!("it holds"));
+            report.broken(Invariant::SessionFifo, n.to_string());
+        }
+        assert_eq!(report.by_name()[Invariant::SessionFifo.name()], 2 * (MOST_TOLD as u64 + 1));
+        assert_eq!(report.broken.len(), MOST_TOLD);
+        assert_eq!(report.broken[MOST_TOLD - 1].1, (MOST_TOLD - 1).to_string());
+    }
+
+    #[test]
+    fn who_asks_for_no_multi_is_not_concerned_with_multis() {
+        let mut report = Report::default();
+        let name = Invariant::MultiIsAtomic.name();
+        assert!(!report.by_name().contains_key(name) && report.by_name().contains_key("session-fifo"));
+        report.tested(Invariant::MultiIsAtomic);
+        assert_eq!(report.by_name()[name], 1);
+    }
+}

@@ -46,7 +46,6 @@ impl OnDisk {
         if zxid > self.shown {
             self.shown = zxid;
             self.synced = self.synced.split_off(&zxid);
-            self.synced.remove(&zxid);
         }
     }
 }
@@ -201,5 +200,60 @@ mod tests {
         let (mut survive, mut report) = history();
         survive.established(0, 2, z(1), 1, &mut report);
         assert!(report.broken[0].1.contains("1:2 was synced"), "{report:?}");
+    }
+
+    /// Whether this is caught when it is committed by a server that is alone.
+    fn is_caught(counter: u32, happens: impl Fn(&mut Survive)) -> bool {
+        let (mut survive, mut report) = history();
+        happens(&mut survive);
+        survive.committed(z(counter), 1, &mut report);
+        !report.broken.is_empty()
+    }
+
+    const NEXT: FileId = FileId::Log(Zxid::new(1, 3));
+
+    #[test]
+    fn a_sync_and_a_cut_are_of_one_file_up_to_one_length() {
+        assert!(!is_caught(3, |survive| survive.synced(0, LOG, 150)));
+        assert!(
+            is_caught(3, |survive| survive.synced(0, LOG, 149))
+                && is_caught(3, |survive| survive.synced(0, NEXT, 150))
+        );
+        assert!(!is_caught(2, |survive| survive.truncated(0, LOG, 100)));
+        assert!(!is_caught(2, |survive| survive.truncated(0, NEXT, 0)));
+        assert!(is_caught(2, |survive| survive.truncated(0, LOG, 99)));
+        assert!(is_caught(3, |survive| {
+            survive.truncated(0, LOG, 100);
+            survive.synced(0, LOG, 150);
+        }));
+        // It is written again, behind what a snapshot shows.
+        assert!(is_caught(2, |survive| survive.appended(0, NEXT, 50, &record(2))));
+    }
+
+    #[test]
+    fn what_a_snapshot_shows_is_on_the_disk() {
+        let shows = |counter| move |survive: &mut Survive| survive.synced(0, FileId::Snapshot(z(counter)), 9);
+        assert!(!is_caught(5, shows(5)) && !is_caught(4, shows(5)) && is_caught(6, shows(5)));
+        assert!(!is_caught(5, |survive| [5, 4].into_iter().for_each(|counter| shows(counter)(survive))));
+        let leads = |counter| {
+            let (mut survive, mut report) = history();
+            shows(5)(&mut survive);
+            survive.established(0, 2, z(counter), 1, &mut report);
+            !report.broken.is_empty()
+        };
+        assert!(leads(4) && !leads(5));
+        // So is what a leader was found to have, synced before or not.
+        assert!(!is_caught(3, |survive| survive.established(0, 2, z(3), 1, &mut Report::default())));
+    }
+
+    #[test]
+    fn half_of_the_servers_are_no_quorum() {
+        let (mut survive, mut report) = history();
+        survive.appended(1, LOG, 50, &record(1));
+        survive.synced(1, LOG, 50);
+        survive.committed(z(1), 3, &mut report);
+        assert!(report.broken.is_empty());
+        survive.committed(z(1), 4, &mut report);
+        assert_eq!(report.broken.len(), 1);
     }
 }

@@ -136,15 +136,6 @@ impl Watches {
         if result.is_err() {
             return;
         }
-        let sets_none = matches!(
-            request,
-            Request::Exists { watch: false, .. }
-                | Request::GetData { watch: false, .. }
-                | Request::GetChildren { watch: false, .. }
-        );
-        if request.is_write() || sets_none {
-            return;
-        }
         let of = self.conns.entry(conn).or_default();
         match request {
             Request::Exists { path, watch: true } | Request::GetData { path, watch: true } => {
@@ -160,7 +151,7 @@ impl Watches {
                 of.recursive.insert(path.clone());
             }
             Request::RemoveWatches { path, kind } => of.remove(path, *kind),
-            _ => {}
+            _ => return,
         }
         self.by_path.note(conn, of, [&request.path()]);
     }
@@ -231,161 +222,4 @@ fn collect(body: &TxnBody, changes: &mut Vec<(Text, EventType)>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use zk_api::{SessionId, WatcherKind};
-    use zk_proto::message::Xid;
-
-    const C: ConnId = ConnId(1);
-
-    fn z(counter: u32) -> Zxid {
-        Zxid::new(1, counter)
-    }
-
-    fn delete(counter: u32) -> Txn {
-        let body = TxnBody::Delete { path: "/l/a".into() };
-        Txn { zxid: z(counter), session: SessionId::new(1), xid: Xid(1), time_ms: 0, body }
-    }
-
-    fn deleted() -> WatchedEvent {
-        WatchedEvent::node(EventType::NodeDeleted, "/l/a".into())
-    }
-
-    /// A connection with data and child watches on a znode that was then deleted.
-    fn history() -> (Watches, Report) {
-        let mut watches = Watches::default();
-        let exists = Request::Exists { path: "/l/a".into(), watch: true };
-        let mut report = Report::default();
-        watches.answered(C, &exists, &Ok(Response::Exists(None)), &mut report);
-        let list = Request::GetChildren { path: "/l/a".into(), watch: true, stat: false };
-        let listed = Ok(Response::Children { names: Vec::new(), stat: None });
-        watches.answered(C, &list, &listed, &mut report);
-        watches.applied(&delete(7), &Private::new(), |_, _| true);
-        (watches, report)
-    }
-
-    #[test]
-    fn a_wrong_answer_to_what_asks_for_watches_is_caught() {
-        let (mut watches, mut report) = history();
-        let path: Text = "/l/b".into();
-        let add = Request::AddWatch { path: path.clone(), mode: AddWatchMode::Persistent };
-        watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
-        let remove = |kind| Request::RemoveWatches { path: path.clone(), kind };
-        let removed = Ok(Response::WatchesRemoved);
-        watches.answered(C, &remove(WatcherKind::Data), &Err(ErrorCode::NoWatcher), &mut report);
-        watches.answered(C, &remove(WatcherKind::Any), &removed, &mut report);
-        assert!(report.broken.is_empty(), "{report:?}");
-        watches.answered(C, &remove(WatcherKind::Any), &removed, &mut report);
-        assert_eq!(report.broken[0].0, Invariant::AnswersMatchReference);
-    }
-
-    #[test]
-    fn an_event_once_and_before_the_answer_passes() {
-        let (mut watches, mut report) = history();
-        watches.answering(C, z(6), &mut report);
-        watches.event(C, Some(z(7)), &deleted(), &mut report);
-        watches.answering(C, z(7), &mut report);
-        watches.applied(&delete(8), &Private::new(), |_, _| true);
-        watches.answering(C, z(8), &mut report);
-        assert!(report.broken.is_empty() && report.by_name()[NAME.name()] == 1, "{report:?}");
-    }
-
-    #[test]
-    fn an_answer_that_shows_the_change_before_the_event_is_caught() {
-        let (mut watches, mut report) = history();
-        watches.answering(C, z(7), &mut report);
-        assert_eq!(report.broken[0].0, NAME);
-    }
-
-    #[test]
-    fn who_may_not_read_is_not_told_and_who_may_is() {
-        let told = |may_read: bool, is_told: bool| {
-            let (mut watches, mut report) = (Watches::default(), Report::default());
-            let exists = Request::Exists { path: "/l/a".into(), watch: true };
-            watches.answered(C, &exists, &Ok(Response::Exists(None)), &mut report);
-            let private: Private = [("/l/a".into(), Some(zk_api::read_acl()))].into();
-            watches.applied(&delete(7), &private, |_, _| may_read);
-            if is_told {
-                watches.event(C, Some(z(7)), &deleted(), &mut report);
-            }
-            watches.answering(C, z(7), &mut report);
-            !report.broken.is_empty()
-        };
-        assert!(!told(true, true) && !told(false, false));
-        assert!(told(true, false) && told(false, true));
-    }
-
-    #[test]
-    fn an_event_that_comes_twice_is_caught() {
-        let (mut watches, mut report) = history();
-        watches.event(C, Some(z(7)), &deleted(), &mut report);
-        watches.event(C, Some(z(7)), &deleted(), &mut report);
-        assert_eq!(report.broken.len(), 1);
-    }
-
-    #[test]
-    fn a_recursive_watch_of_no_path_is_above_nothing() {
-        let (mut watches, mut report) = (Watches::default(), Report::default());
-        for path in ["", "/b", "/lo"] {
-            let add = Request::AddWatch { path: path.into(), mode: AddWatchMode::PersistentRecursive };
-            watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
-        }
-        watches.applied(&delete(7), &Private::new(), |_, _| true);
-        watches.answering(C, z(8), &mut report);
-        assert_eq!(report.broken, []);
-    }
-
-    #[test]
-    fn who_has_no_watch_any_more_is_not_asked() {
-        let (mut watches, mut report) = history();
-        assert!(watches.by_path.exact.is_empty(), "both are used up");
-        for (path, mode) in [("/l", AddWatchMode::Persistent), ("/l", AddWatchMode::PersistentRecursive)] {
-            let add = Request::AddWatch { path: path.into(), mode };
-            watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
-        }
-        watches.applied(&delete(8), &Private::new(), |_, _| true);
-        assert_eq!((watches.by_path.exact.len(), watches.by_path.recursive.len()), (1, 1));
-        assert_eq!(
-            watches.conns[&C].due.len(),
-            3,
-            "one of the first change, the parent's and the child's now"
-        );
-        let remove = Request::RemoveWatches { path: "/l".into(), kind: WatcherKind::Any };
-        watches.answered(C, &remove, &Ok(Response::WatchesRemoved), &mut report);
-        assert!(watches.by_path.exact.is_empty() && watches.by_path.recursive.is_empty());
-        let get = Request::GetData { path: "/l".into(), watch: true };
-        watches.answered(C, &get, &Ok(Response::Exists(None)), &mut report);
-        assert_eq!(watches.by_path.exact.len(), 1);
-        watches.closed(C);
-        assert!(watches.by_path.exact.is_empty() && watches.by_path.recursive.is_empty());
-    }
-
-    #[test]
-    fn watches_may_be_asked_for_again_several_times_before_any_answer() {
-        let list = |path: &str| WatchList { data: vec![path.into()], ..WatchList::default() };
-        let (mut watches, mut report) = (Watches::default(), Report::default());
-        for path in ["/gone", "/lost"] {
-            watches.asked_again(C, z(1), &list(path));
-        }
-        for path in ["/gone", "/lost"] {
-            watches.event(C, None, &WatchedEvent::node(EventType::NodeDeleted, path.into()), &mut report);
-            watches.set_again(C, &Reference::new(), &mut report);
-        }
-        assert!(report.broken.is_empty(), "{report:?}");
-    }
-
-    #[test]
-    fn what_was_missed_must_be_told_when_watches_are_set_again() {
-        let again = WatchList { data: vec!["/gone".into()], child: vec!["/".into()], ..WatchList::default() };
-        let reference = Reference::new();
-        let mut report = Report::default();
-        let mut watches = Watches::default();
-        watches.asked_again(C, z(1), &again);
-        watches.event(C, None, &WatchedEvent::node(EventType::NodeDeleted, "/gone".into()), &mut report);
-        watches.set_again(C, &reference, &mut report);
-        assert!(report.broken.is_empty(), "{report:?}");
-        watches.asked_again(C, z(1), &again);
-        watches.set_again(C, &reference, &mut report);
-        assert!(report.broken[0].1.contains("/gone"), "{report:?}");
-    }
-}
+mod tests;

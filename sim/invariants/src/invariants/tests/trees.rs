@@ -165,3 +165,42 @@ fn the_whole_tree_of_a_server_is_compared_when_it_starts_and_when_it_serves_for_
     // A tree that has gone on is compared when the server has come there as well.
     assert_eq!(starts(other, same, ZNODES).0, 0);
 }
+
+#[test]
+fn a_list_that_is_set_otherwise_is_found_at_once() {
+    let mut three = Three::with(1);
+    let (path, acl): (Text, _) = ("/n000001".into(), read_acl());
+    let request = Request::SetAcl { path: path.clone(), acl: acl.clone(), version: -1 };
+    three.invariants.answers.arrived(ConnId(1), S, Xid(2), &request);
+    let (zxid, body) = (Zxid::new(1, 3), TxnBody::SetAcl { path: path.clone(), acl, aversion: 1 });
+    let txn = Arc::new(Txn { zxid, session: S, xid: Xid(2), time_ms: 0, body });
+    let tree = &mut three.trees[0];
+    tree.apply(&txn);
+    let mut node = tree.node(&path).expect("it is there").clone();
+    node.acl = open_acl();
+    tree.restore(path, node);
+    three.invariants.applied(0, &txn, &three.trees[0]);
+    assert!(three.broken()[0].1.starts_with("s0: /n000001 has other data"), "{:?}", three.broken());
+}
+
+/// What was applied in the same step is in the tree already.
+#[test]
+fn a_tree_that_is_further_than_what_is_told_is_compared_when_that_has_come_there() {
+    let mut three = Three::with(1);
+    let txns = [2, 3].map(|n: u32| {
+        let path: Text = format!("/n{n:06}").into();
+        let (data, acl, mode, kind) =
+            (Data::from("x"), open_acl(), CreateMode::Persistent, NodeKind::Persistent);
+        let request =
+            Request::Create { path: path.clone(), data: data.clone(), acl: acl.clone(), mode, stat: false };
+        three.invariants.answers.arrived(ConnId(1), S, Xid(n as i32), &request);
+        let body = TxnBody::Create { path, data, acl, kind, parent_created: n as i32 };
+        three.last += 1;
+        let (zxid, xid) = (Zxid::new(1, three.last), Xid(n as i32));
+        let txn = Arc::new(Txn { zxid, session: S, xid, time_ms: 0, body });
+        three.trees[0].apply(&txn);
+        txn
+    });
+    txns.iter().for_each(|txn| three.invariants.applied(0, txn, &three.trees[0]));
+    assert_eq!(three.broken(), []);
+}
