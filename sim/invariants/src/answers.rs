@@ -215,14 +215,17 @@ impl Answers {
                 return None;
             }
         };
+        let now = reference.zxid.max(begun);
         let expected = if request.is_write() {
+            if zxid > now {
+                report.broken(NAME, format!("{request:?} was answered at {zxid}, when {now} was applied"));
+            }
             let own = self.expected.remove(&zxid).filter(|_| is_own).map(|(_, answer)| answer);
             if own.is_none() {
                 report.broken(NAME, format!("{request:?} was answered at {zxid}, which is not its own"));
             }
             own
         } else {
-            let now = reference.zxid.max(begun);
             let of_none = matches!(request, Request::Auth { .. }) && zxid == Zxid::ZERO;
             report.check(NAME, of_none || zxid == now, || {
                 format!("an answer at {zxid}, when {now} was applied")

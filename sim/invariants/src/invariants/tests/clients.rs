@@ -40,6 +40,20 @@ fn a_write_that_is_sent_when_another_is_acknowledged_comes_behind_it() {
 }
 
 #[test]
+fn a_write_is_answered_when_its_server_has_applied_it() {
+    let answered = |applied: usize| {
+        found(3, |world| {
+            world.asks(D, T, 1, &delete());
+            let txn = world.next(T, 1, TxnBody::Error(ErrorCode::NoNode));
+            (0..applied).for_each(|server| world.applies(server, &txn));
+            world.gets(D, &reply(1, txn.zxid, Err(ErrorCode::NoNode)));
+        })
+    };
+    assert_eq!(answered(2), []);
+    assert_eq!(answered(1), [Invariant::AnswersMatchReference], "its leader has");
+}
+
+#[test]
 fn what_cannot_be_read_is_heard_and_answered_with_its_error() {
     let refused = |code, at_ms| {
         found(1, |world| {
