@@ -93,8 +93,9 @@ impl Watches {
             return;
         }
         let place = of.due.iter().position(|due| *due == owed);
-        report.check(NAME, place.is_some(), || {
-            format!("{conn:?} is told of {owed:?}, which no watch of it asks")
+        report.check(NAME, place == Some(0), || match place {
+            Some(_) => format!("{conn:?} is told of {owed:?} before {:?}", of.due[0]),
+            None => format!("{conn:?} is told of {owed:?}, which no watch of it asks"),
         });
         if let Some(place) = place {
             of.due.remove(place);

@@ -267,6 +267,22 @@ fn a_read_that_fails_sets_no_watch_and_one_kind_is_removed_and_found_without_the
 }
 
 #[test]
+fn events_that_one_transaction_owes_come_in_the_order_of_its_changes() {
+    let told = |paths: [&str; 2]| {
+        let (mut watches, mut report) = (Watches::default(), Report::default());
+        let add = Request::AddWatch { path: "/".into(), mode: AddWatchMode::PersistentRecursive };
+        watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
+        does(&mut watches, 7, TxnBody::Multi { ops: vec![create("/a"), create("/b")] });
+        for path in paths {
+            let event = WatchedEvent::node(EventType::NodeCreated, path.into());
+            watches.event(C, Some(z(7)), &event, &mut report);
+        }
+        report.broken.len()
+    };
+    assert_eq!((told(["/a", "/b"]), told(["/b", "/a"])), (0, 1));
+}
+
+#[test]
 fn what_may_be_told_or_not_may_be_told_once_and_before_an_answer_shows_it() {
     let told = |happens: &dyn Fn(&mut Watches, &mut Report)| {
         let (mut watches, mut report) = (Watches::default(), Report::default());
