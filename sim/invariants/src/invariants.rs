@@ -399,6 +399,13 @@ impl Invariants {
             }
             moves.answers(conn, server, session, report);
         }
+        if let ToClient::WatchesSet { zxid } | ToClient::Pong { zxid } = message {
+            let now = reference.zxid.max(begun);
+            if *zxid != now {
+                let what = format!("{conn:?}: {message:?}, when {now} was applied");
+                report.broken(Invariant::AnswersMatchReference, what);
+            }
+        }
         match message {
             ToClient::Reply { xid, zxid, result } => {
                 watches.answering(conn, *zxid, report);

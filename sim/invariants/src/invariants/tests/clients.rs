@@ -54,6 +54,26 @@ fn a_write_is_answered_when_its_server_has_applied_it() {
 }
 
 #[test]
+fn pongs_and_watches_that_are_set_show_what_their_server_has_applied() {
+    let shown = |zxid: Zxid, happens: fn(&mut World)| {
+        found(3, |world| {
+            happens(world);
+            let again = ToServer::SetWatches { since: zxid, watches: WatchList::default() };
+            world.invariants.arrived(C, &again, 0);
+            world.invariants.answering(C, &ToClient::WatchesSet { zxid });
+            world.invariants.answering(C, &ToClient::Pong { zxid });
+        })
+    };
+    assert_eq!(shown(Zxid::new(1, 2), |_| {}), []);
+    for counter in [1, 3] {
+        let wrong = [Invariant::AnswersMatchReference; 2];
+        assert_eq!(shown(Zxid::new(1, counter), |_| {}), wrong, "{counter}");
+    }
+    let leads = |world: &mut World| world.invariants.established(0, 2, Zxid::new(1, 2), 0);
+    assert_eq!(shown(Zxid::new(2, 0), leads), [], "its epoch has begun");
+}
+
+#[test]
 fn what_cannot_be_read_is_heard_and_answered_with_its_error() {
     let refused = |code, at_ms| {
         found(1, |world| {
