@@ -84,6 +84,10 @@ impl Watches {
     pub fn event(&mut self, conn: ConnId, zxid: Option<Zxid>, event: &WatchedEvent, report: &mut Report) {
         let of = self.conns.entry(conn).or_default();
         let Some(zxid) = zxid else {
+            if of.again.is_empty() {
+                report
+                    .broken(NAME, format!("{conn:?} is told of {event:?}, and has not asked what it missed"));
+            }
             of.caught_up.push((event.path.clone(), event.kind));
             return;
         };

@@ -141,6 +141,20 @@ fn watches_may_be_asked_for_again_several_times_before_any_answer() {
 }
 
 #[test]
+fn who_has_not_asked_what_it_missed_is_told_of_nothing_without_a_zxid() {
+    let told = |asks: bool| {
+        let (mut watches, mut report) = history();
+        if asks {
+            let data = vec!["/l/a".into()];
+            watches.asked_again(C, z(1), &WatchList { data, ..WatchList::default() });
+        }
+        watches.event(C, None, &deleted(), &mut report);
+        report.broken.len()
+    };
+    assert_eq!((told(true), told(false)), (0, 1));
+}
+
+#[test]
 fn what_was_missed_must_be_told_when_watches_are_set_again() {
     let again = WatchList { data: vec!["/gone".into()], child: vec!["/".into()], ..WatchList::default() };
     let reference = Reference::new();

@@ -151,6 +151,7 @@ fn what_a_client_asks_on_a_new_connection_waits_for_what_it_wrote_on_former_ones
         world.comes(ConnId(3), 1, T, 0);
         world.invariants.sessions.insert(ConnId(3), T);
         let event = WatchedEvent::node(EventType::NodeDeleted, "/a".into());
+        world.invariants.watches(ConnId(3)).asked_again(ConnId(3), Zxid::ZERO, &WatchList::default());
         world.invariants.answering(ConnId(3), &ToClient::Event { zxid: None, event });
         assert_eq!(world.broken(), [], "an event is no answer");
         world.invariants.answering(ConnId(3), &ToClient::Pong { zxid: Zxid::new(1, 2) });
