@@ -491,7 +491,6 @@ impl Invariants {
         let is_alone = self.ensemble.is_alone();
         if is_alone {
             self.answers.recovered();
-            self.real_time.recovered();
         }
         let Invariants { ensemble: Ensemble { views, reference, .. }, report, .. } = self;
         let View { reference: own, round, .. } = views.entry(server).or_default();

@@ -26,11 +26,6 @@ impl RealTime {
         self.floors.retain(|(of, _), _| *of != session);
     }
 
-    /// The only server has recovered: nothing is under way any more.
-    pub fn recovered(&mut self) {
-        self.floors.clear();
-    }
-
     pub fn acknowledged(&mut self, zxid: Zxid) {
         self.newest = self.newest.max(zxid);
     }
@@ -70,13 +65,5 @@ mod tests {
         real_time.sent(A, Xid(1));
         real_time.committed(A, Xid(1), z(5), &mut report);
         assert_eq!(report.broken[0].0, NAME);
-    }
-
-    #[test]
-    fn nothing_is_under_way_when_the_only_server_has_recovered() {
-        let mut real_time = RealTime::default();
-        real_time.sent(A, Xid(1));
-        real_time.recovered();
-        assert!(real_time.floors.is_empty());
     }
 }

@@ -24,6 +24,13 @@ fn the_leader_of_the_newest_epoch_expires_sessions_and_nobody_else() {
     assert_eq!(late(0, |world| world.invariants.stopped(0)), []);
     let another_leads = |world: &mut World| world.invariants.established(1, 2, Zxid::new(1, 2), 500);
     assert_eq!((late(0, another_leads), late(1, another_leads)), (vec![], vec![]));
+    let later = |world: &mut World| {
+        another_leads(world);
+        world.invariants.ticked(0, 5000);
+        assert_eq!(world.broken(), []);
+        world.invariants.ticked(1, 5000);
+    };
+    assert_eq!(found(3, later), [Invariant::NoLateExpiry]);
     assert_eq!(found(3, |world| world.expires(S, 1000)), [Invariant::NoEarlyExpiry]);
     let forced = |world: &mut World| {
         world.invariants.forces(Some(S));
