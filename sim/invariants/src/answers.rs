@@ -22,7 +22,7 @@ pub struct Answers {
     writes: BTreeMap<(SessionId, Xid), Write>,
     /// What the reference answers to writes that are applied, while their connections are there.
     expected: BTreeMap<Zxid, (ConnId, Answer)>,
-    /// The connections on which each session was asked for. Leaders hear of them in any order.
+    /// The connections on which each session was asked for, once it was open. Leaders hear of them in any order.
     asked_on: BTreeMap<SessionId, BTreeSet<ConnId>>,
     /// What is proven on each connection.
     proven: BTreeMap<ConnId, Proven>,
@@ -176,7 +176,7 @@ impl Answers {
         }
     }
 
-    /// A client asks for a session on a connection.
+    /// A client asks for a session that it has on a connection.
     pub fn attaches(&mut self, conn: ConnId, session: SessionId) {
         self.asked_on.entry(session).or_default().insert(conn);
     }

@@ -218,7 +218,6 @@ impl Invariants {
         let is_open = |session| self.ensemble.reference_of(server).is_open(session);
         self.handshakes.connected(conn, response, grants, is_open, &mut self.report);
         self.sessions.insert(conn, session);
-        self.answers.attaches(conn, session);
         self.expiry.connected(conn, timeout_ms);
     }
 
