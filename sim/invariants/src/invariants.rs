@@ -120,7 +120,10 @@ impl Invariants {
             self.expiry.attaches(session, password, timeout_ms, now_ms);
         }
         self.moves.attaches(conn, server, session);
-        self.answers.attaches(conn, session);
+        // One that has ended moves no more, and is forgotten.
+        if self.ensemble.reference.is_open(session) {
+            self.answers.attaches(conn, session);
+        }
     }
 
     /// A client that asks to be connected tells what it has seen. For those who hand answers over and cannot know

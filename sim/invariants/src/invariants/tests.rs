@@ -100,6 +100,13 @@ fn of_sessions_and_connections_that_are_gone_nothing_is_kept() {
         let close = next(session, 0, expired());
         tree.apply(&close);
         invariants.applied(0, &close, &tree);
+        // Who comes too late is refused.
+        let late = ConnId(n as u64 + 200);
+        invariants.connecting(late, 0, &ConnectRequest { session, ..asks }, (session, password), 0);
+        let refused = ConnectResponse { timeout_ms: 0, session: SessionId::NONE, password };
+        invariants.answering(late, &ToClient::Connected(refused));
+        invariants.closed(late);
+        invariants.finished(late);
     }
     assert!(invariants.report.broken.is_empty(), "{:?}", invariants.report);
     let left = format!(
