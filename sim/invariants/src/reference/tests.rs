@@ -310,6 +310,11 @@ fn a_multi_that_fails_leaves_nothing_behind_and_one_that_does_not_is_the_same_as
     codes.extend([Some(ErrorCode::NoNode), Some(ErrorCode::RuntimeInconsistency)]);
     assert_eq!(tree.multi(wrong), Ok(Response::Multi(MultiOutcome::Failed(codes))));
     assert_eq!(tree.znodes(), before);
+    for op in [set("/a/b", -1), delete("/a/b", -1), create("/a/c"), create_as("/a/f", CreateMode::Ephemeral)]
+    {
+        assert!(tree.multi(vec![op, delete("/none", -1)]).is_ok());
+        assert_eq!(tree.znodes(), before);
+    }
     // What cannot be read of it fails as a whole, and undoes what was done all the same.
     let null = Acl { perms: Perms::ALL, who: Identity::new("world", zk_proto::message::NULL_TEXT) };
     let mut unreadable = ops();
@@ -406,6 +411,9 @@ fn all_below_a_znode_are_counted_and_its_neighbours_are_not() {
     let system = tree.read(&Request::GetChildren { path: "/zookeeper".into(), watch: false, stat: false });
     let names = ["config", "quota"].map(Text::from).into();
     assert_eq!(system, Ok(Response::Children { names, stat: None }));
+    let root = tree.read(&Request::GetChildren { path: "".into(), watch: false, stat: false });
+    let names = ["a", "a!", "ab", "zookeeper"].map(Text::from).into();
+    assert_eq!(root, Ok(Response::Children { names, stat: None }));
 }
 
 #[test]

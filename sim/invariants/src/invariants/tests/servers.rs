@@ -289,6 +289,37 @@ fn a_server_that_is_alone_and_starts_again_knows_nothing_of_what_it_had_not_writ
 }
 
 #[test]
+fn the_whole_tree_of_a_server_that_is_alone_is_compared_whenever_it_starts() {
+    let serves = |changed: &str| {
+        found(1, |world| {
+            for n in 1..=200 {
+                let (path, data, acl): (Text, _, _) =
+                    (format!("/n{n}").into(), zk_api::Data::from("x"), open_acl());
+                let (mode, kind, parent_created) = (CreateMode::Persistent, NodeKind::Persistent, n);
+                let body = TxnBody::Create {
+                    path: path.clone(),
+                    data: data.clone(),
+                    acl: acl.clone(),
+                    kind,
+                    parent_created,
+                };
+                world.asks(C, S, n, &Request::Create { path, data, acl, mode, stat: false });
+                world.does(S, n, body);
+            }
+            let mut tree = world.trees[0].clone();
+            world.invariants.serves(0, &tree);
+            let mut node = tree.node(changed).expect("it is there").clone();
+            node.version += 1;
+            tree.restore(changed.into(), node);
+            world.invariants.serves(0, &tree);
+        })
+    };
+    // The first and the last of them.
+    assert_eq!(serves("/n1"), [Invariant::AcknowledgedWritesSurvive]);
+    assert_eq!(serves("/n99"), [Invariant::AcknowledgedWritesSurvive]);
+}
+
+#[test]
 fn a_session_is_remembered_until_it_is_over_and_has_no_connection() {
     let is_remembered = |happens: fn(&mut World)| {
         let mut world = World::of(3);
