@@ -295,7 +295,7 @@ fn a_program_is_mutated_between_its_client_library_and_its_session() {
         ("no-watch", "no-waiter-stuck"),
         ("not-sequential", "exclusion-among-live-sessions"),
         ("never-returns", "no-waiter-stuck"),
-        ("returns-early", "no-failure"),
+        ("returns-early", "exclusion-among-live-sessions is never put to the test"),
     ] {
         assert_eq!(came(kind), ("killed".into(), promise.into()), "{kind}");
     }
