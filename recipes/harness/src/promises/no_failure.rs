@@ -7,7 +7,7 @@ use crate::words::{self, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// Nobody's code fails in a way that it does not handle, or ends without a word of what came of what it asked for.
+/// Nobody's code fails in a way that it does not handle, or ends without a word of what has come of what it began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoFailure {
     sessions: BTreeMap<SessionId, ActorId>,
