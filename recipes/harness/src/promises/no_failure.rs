@@ -194,7 +194,7 @@ mod tests {
         found
     }
 
-    /// Who returned in the midst of an addition or an attempt was taken for done.
+    /// Who returned in the midst of an addition was taken for done.
     #[test]
     fn who_ends_without_a_word_of_what_it_asked_for_fails() {
         let adds = |actor| Event::Observed { actor, what: Observation::begins(words::ADDS, "/counter", 1) };
