@@ -17,10 +17,10 @@ pub struct NoFailure {
     busy: BTreeSet<ActorId>,
     /// Who has closed its last session itself.
     closed: BTreeSet<ActorId>,
-    /// What a main thread has asked for or begun, and has neither got nor told the end of. What promises have no words for
-    /// may go on for ever, and so may membership. Whether its client has opened another session since; and whether it has
-    /// only asked, as many do that tell no more of it. Other threads may end with their process, or be told of by others.
-    open: BTreeMap<(ActorId, Text), (bool, bool)>,
+    /// What a main thread has begun, and has not told the end of, and whether its client has opened another session since.
+    /// What promises have no words for may go on for ever, and so may membership; and many that attempt tell no more of it.
+    /// Other threads may end with their process, or be told of by others.
+    open: BTreeMap<(ActorId, Text), bool>,
 }
 
 /// The promise as it begins.
@@ -65,10 +65,9 @@ impl NoFailure {
         }
         let (about, word) = ((actor, what.subject().clone()), what.word());
         let (opens, ends) = match what {
-            Observation::Attempts { .. } => (true, false),
             Observation::Begins { .. } => (word.is_of_the_library() && word != words::IS_A_MEMBER_BY, false),
             Observation::Notes { .. } => (OPEN.contains(&word), OVER.contains(&word)),
-            Observation::Leaves { .. } => (false, false),
+            Observation::Attempts { .. } | Observation::Leaves { .. } => (false, false),
             Observation::Granted { .. }
             | Observation::Shares { .. }
             | Observation::Enters { .. }
@@ -80,18 +79,16 @@ impl NoFailure {
             self.open.remove(&about);
         } else if opens && !self.has_lost_session(actor) {
             // Who has lost its session fails by that.
-            self.open.insert(about, (false, matches!(what, Observation::Attempts { .. })));
+            self.open.insert(about, false);
         }
     }
 
     /// It has come to its end, and says that all is done.
     fn is_done(&mut self, actor: ActorId) -> Option<Finding> {
-        let silent = self.open.iter().find(|((other, _), (_, asks))| *other == actor && !asks).map(
-            |((_, about), _)| {
-                let what = "it ends without a word of what has come of";
-                broken_for(format!("{actor} fails: {what} {about}, which it has begun"), &[actor])
-            },
-        );
+        let silent = self.open.keys().find(|(other, _)| *other == actor).map(|(_, about)| {
+            let what = "it ends without a word of what has come of";
+            broken_for(format!("{actor} fails: {what} {about}, which it has begun"), &[actor])
+        });
         silent.or_else(|| self.busy.contains(&actor).then_some(Finding::Tested))
     }
 
@@ -123,13 +120,12 @@ impl Promise for NoFailure {
                 self.live.insert(*session);
                 self.closed.remove(actor);
                 let own = self.open.iter_mut().filter(|((other, _), _)| other.main() == *actor);
-                own.for_each(|(_, (is_before, _))| *is_before = true);
+                own.for_each(|(_, is_before)| *is_before = true);
             }
             Event::Is(GroundTruth::SessionClosed { session, actor, expired }) => {
                 self.live.remove(session);
                 let goes_on = self.has_live_session(*actor);
-                self.open
-                    .retain(|(other, _), (is_before, _)| other.main() != *actor || goes_on && !*is_before);
+                self.open.retain(|(other, _), is_before| other.main() != *actor || goes_on && !*is_before);
                 self.closed.extend((!expired && !goes_on).then_some(*actor));
             }
             Event::Is(GroundTruth::Crashed { actor }) => {
