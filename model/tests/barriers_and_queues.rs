@@ -20,6 +20,7 @@ fn a_barrier_holds_with_every_fault_in_two_rounds_and_with_views_that_lag() {
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn a_double_barrier_holds_with_every_fault_in_two_rounds() {
     // In the second round, members of the first one may still be leaving.
     holds("double-barrier", Bounds { rounds: 2, ..FAULTY });
@@ -54,6 +55,7 @@ fn what_an_administrator_breaks_is_expected_and_nothing_else_is() {
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn a_double_barrier_owes_what_comes_after_the_round_in_which_an_administrator_has_deleted_a_members_znode() {
     for (name, bounds) in [
         ("double-barrier", Bounds { rounds: 2, admin: 1, ..Bounds::clients(2) }),

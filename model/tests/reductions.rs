@@ -49,6 +49,7 @@ fn without_its_memory_the_search_finds_the_same_states() {
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn stateright_finds_the_same_states_and_the_same_verdict() {
     for (trial, config, own) in all() {
         let other = run(trial, &changed(&config, |config| config.engine = Engine::Stateright));
@@ -87,6 +88,7 @@ fn changes_no_verdict_but(not: &[&str], change: impl Fn(&mut CheckConfig) + Copy
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn checkpoints_change_no_verdict() {
     changes_no_verdict(|config| config.keys = false);
 }
@@ -103,11 +105,13 @@ fn eager_delivery_changes_no_verdict() {
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn true_zxids_change_no_verdict() {
     changes_no_verdict(|config| config.true_zxids = true);
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn reductions_reduce() {
     let config = full(3, 1, 0, 0);
     let states = |change: fn(&mut CheckConfig)| run(trial("lock"), &changed(&config, change)).states;
@@ -175,6 +179,7 @@ fn beginning(trial: &Trial, with: fn(&AnyZooKeeper, &AnyProbe)) -> Arc<Trial> {
 
 /// Processes that look at their sessions begin in two ways, and others in one: that could be wrong.
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn a_beginning_without_a_session_changes_no_verdict_of_who_does_not_look() {
     let mut more = 0;
     for (trial, config, plain) in all() {
@@ -202,6 +207,7 @@ const SILENT: [&str; 8] = [
 
 /// Who says something as it begins may begin at any time, and others before anything else: that could be wrong.
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn who_says_nothing_at_first_may_as_well_begin_at_once() {
     for name in SILENT {
         let about = trial(name).about;
@@ -227,6 +233,7 @@ fn who_says_nothing_at_first_may_as_well_begin_at_once() {
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn watches_that_nobody_counts_change_no_verdict_of_a_commitment() {
     let kinds = zk_catalogue::two_phase_commit::trials().into_iter().map(Arc::new);
     let mut fewer = 0;

@@ -79,6 +79,7 @@ fn no_variant_breaks_its_promise_at_smaller_bounds() {
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn the_lock_holds_with_every_fault_and_with_effects() {
     for effects in [false, true] {
         let mut config = full(2, 1, 1, 1);
