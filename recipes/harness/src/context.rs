@@ -43,8 +43,8 @@ pub(crate) enum Standing {
     Holds,
 }
 
-/// What becomes of a lock that somebody takes while it has it. Without another znode of its own it goes on by what it has:
-/// then the inner section ends, and the outer one goes on.
+/// What becomes of a lock that somebody takes while it has it, or a share of it. Without another znode of its own it goes
+/// on by what it has: then the inner section ends, and the outer one goes on; or it has made one of its share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Again {
     asks: bool,
@@ -86,8 +86,7 @@ impl SessionTracker {
             GroundTruth::SessionOpened { session, actor } => {
                 let standing = self.standing.keys().filter(|other| other.main() == *actor);
                 self.stood_before.extend(standing);
-                // What it takes from now on is not what it has by the former one.
-                self.again.retain(|other, _| other.main() != *actor);
+                self.asks_anew(*actor);
                 self.live.insert(*session, *actor);
                 self.opened.insert(*session, *actor);
                 // Its client has renewed it.
@@ -122,7 +121,7 @@ impl SessionTracker {
             }
             GroundTruth::NodeCreated { path, by, .. } if within(self.lock, path) => {
                 if let Some(actor) = self.live.get(by).copied() {
-                    self.again.retain(|other, _| other.main() != actor);
+                    self.asks_anew(actor);
                     self.forgets_deletions(actor, |node| parent(node) == parent(path));
                 }
             }
@@ -165,19 +164,31 @@ impl SessionTracker {
 
     /// Whether this ends an inner section: the outer one goes on.
     fn goes_on(&mut self, actor: ActorId, what: &Observation) -> bool {
+        let has = self.standing.get(&actor).copied().filter(|how| *how != Standing::Waits);
         if let Observation::Attempts { .. } = what {
-            // Who asks once more for what it has may ask several times.
-            let asks = self.again.get(&actor).is_some_and(|again| again.asks);
-            let holds = self.standing.get(&actor) == Some(&Standing::Holds);
-            if asks || holds && !self.stood_before.contains(&actor) {
+            // Who asks once more for what it has keeps it meanwhile.
+            let asks = has.is_some() && !self.stood_before.contains(&actor);
+            if asks {
                 self.again.entry(actor).or_default().asks = true;
             }
-            return false;
+            return asks;
         }
         let Some(again) = self.again.get_mut(&actor) else { return false };
         let asked = std::mem::take(&mut again.asks);
+        let gets = match what {
+            Observation::Granted { .. } => Some(Standing::Holds),
+            Observation::Shares { .. } => Some(Standing::Shares),
+            Observation::Enters { .. } => {
+                if asked {
+                    Some(Standing::Holds)
+                } else {
+                    has
+                }
+            }
+            _ => None,
+        };
         match what {
-            Observation::Granted { .. } | Observation::Enters { .. } => {
+            _ if gets.is_some() && gets == has => {
                 again.outer = again.outer.saturating_add(asked.into());
                 again.has_left = false;
                 false
@@ -187,10 +198,7 @@ impl SessionTracker {
                 again.has_left = true;
                 true
             }
-            Observation::GivesUp { .. } if asked => {
-                self.standing.insert(actor, Standing::Holds);
-                true
-            }
+            Observation::GivesUp { .. } if asked => true,
             Observation::Released { .. } if again.has_left => {
                 again.has_left = false;
                 true
@@ -201,9 +209,18 @@ impl SessionTracker {
             }
             _ => {
                 self.again.remove(&actor);
+                // What it gets, it has instead of its share.
+                self.standing.remove(&actor);
                 false
             }
         }
+    }
+
+    /// A process has made a znode, or opened a session: what its threads ask for they get by that, and not by what they have.
+    fn asks_anew(&mut self, process: ActorId) {
+        let asking = self.again.iter().filter(|(other, again)| other.main() == process && again.asks);
+        self.standing.extend(asking.map(|(other, _)| (*other, Standing::Waits)));
+        self.again.retain(|other, _| other.main() != process);
     }
 
     fn stands(&mut self, actor: ActorId, what: &Observation) {

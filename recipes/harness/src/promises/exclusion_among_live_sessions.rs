@@ -163,6 +163,43 @@ mod tests {
         assert_eq!(broken_by(&found), [("p1 shares /lock while p0 still holds it", None)]);
     }
 
+    /// Who asked for more than its share had nothing any more, and whoever entered beside it was right.
+    #[test]
+    fn who_asks_for_more_than_its_share_has_it_until_it_leaves() {
+        let reads = || vec![opened(0), opened(1), created("/lock/a-0000000000", 0), attempts(0), shares(0)];
+        let next =
+            |then: Vec<Event>, last: Event| broken_by(&judge([reads(), then, vec![last]].concat())).len();
+        let asks = || vec![attempts(0)];
+        assert_eq!((next(asks(), granted(1)), next(asks(), shares(1))), (1, 0));
+        let refused = || vec![attempts(0), gives_up(0)];
+        assert_eq!((next(refused(), granted(1)), next(refused(), shares(1))), (1, 0));
+        let left = [refused(), vec![leaves(0)]].concat();
+        assert_eq!(next(left, granted(1)), 0);
+        for upgraded in [vec![attempts(0), granted(0)], vec![attempts(0), enters(0)]] {
+            assert_eq!(next(upgraded.clone(), shares(1)), 1, "{upgraded:?}");
+            let back = [upgraded.clone(), vec![shares(0)]].concat();
+            assert_eq!((next(back.clone(), shares(1)), next(back, granted(1))), (0, 1), "{upgraded:?}");
+            assert_eq!(next([upgraded, vec![leaves(0)]].concat(), shares(1)), 0);
+        }
+        let inner = || vec![attempts(0), shares(0), enters(0), leaves(0), released(0)];
+        assert_eq!((next(inner(), granted(1)), next(inner(), shares(1))), (1, 0));
+        assert_eq!(next([inner(), vec![leaves(0)]].concat(), granted(1)), 0);
+        // By a place of its own, it has given up the share, as far as anybody knows.
+        let anew = created("/lock/a-0000000001", 0);
+        assert_eq!(next(vec![attempts(0), anew], granted(1)), 0);
+        assert_eq!(next(vec![attempts(0), opened_anew(0)], granted(1)), 0);
+    }
+
+    /// A holder that asked once more held nothing until it was granted that.
+    #[test]
+    fn who_asks_for_what_it_holds_holds_it_meanwhile() {
+        let holds = || vec![opened(0), opened(1), created("/lock/a-0000000000", 0), attempts(0), granted(0)];
+        let next = |then: Vec<Event>| broken_by(&judge([holds(), then, vec![granted(1)]].concat())).len();
+        assert_eq!(next(vec![attempts(0)]), 1);
+        assert_eq!(next(vec![attempts(0), attempts(0)]), 1);
+        assert_eq!(next(vec![attempts(0), created("/lock/a-0000000001", 0)]), 0);
+    }
+
     #[test]
     fn who_makes_do_with_a_share_lets_others_share() {
         assert_eq!(broken_by(&judge(vec![granted(0), shares(0), shares(1)])), []);
