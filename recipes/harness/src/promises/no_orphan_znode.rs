@@ -1,11 +1,11 @@
 //! `no-orphan-znode`.
 
 use super::findings::broken;
-use crate::context::below;
+use crate::context::{SessionTracker, below};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::{SessionId, Text};
+use zk_api::Text;
 
 /// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most. No znode
 /// stands for two attempts: an actor that kept it when releasing the lock would come before all that wait.
@@ -15,9 +15,9 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanZnode {
     lock: &'static str,
+    tracker: SessionTracker,
     /// Whose attempt has not ended yet.
     attempting: BTreeSet<ActorId>,
-    sessions: BTreeMap<SessionId, ActorId>,
     /// The contenders' znodes that exist, whose they are, and whether they were there as their owner's attempt began.
     nodes: BTreeMap<Text, (ActorId, bool)>,
 }
@@ -25,8 +25,13 @@ pub struct NoOrphanZnode {
 impl NoOrphanZnode {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        let (attempting, sessions, nodes) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
-        NoOrphanZnode { lock, attempting, sessions, nodes }
+        let (tracker, attempting) = (SessionTracker::of(lock), BTreeSet::new());
+        NoOrphanZnode { lock, tracker, attempting, nodes: BTreeMap::new() }
+    }
+
+    /// Gives whether its attempt is over: another one goes on around what it has taken once more.
+    fn ends(&mut self, actor: ActorId) -> bool {
+        !self.tracker.standing.contains_key(&actor) && self.attempting.remove(&actor)
     }
 }
 
@@ -40,6 +45,7 @@ impl Promise for NoOrphanZnode {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        self.tracker.see(event);
         match event {
             Event::Observed { actor, what } => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => {
@@ -58,23 +64,17 @@ impl Promise for NoOrphanZnode {
                     }
                 }
                 Observation::Released { lock } if **lock == *self.lock => {
-                    found.extend(self.attempting.remove(actor).then_some(Finding::Tested));
+                    found.extend(self.ends(*actor).then_some(Finding::Tested));
                 }
-                Observation::GivesUp { lock, .. } if **lock == *self.lock => {
-                    self.attempting.remove(actor);
-                }
+                Observation::GivesUp { lock, .. } if **lock == *self.lock => drop(self.ends(*actor)),
                 _ => {}
             },
             // Its other threads go on.
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
                 self.attempting.remove(actor);
             }
-            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
-                self.sessions.insert(*session, *actor);
-            }
-            Event::Is(GroundTruth::SessionClosed { session, .. }) => drop(self.sessions.remove(session)),
             Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
-                let owner = self.sessions.get(owner);
+                let owner = self.tracker.live.get(owner);
                 self.nodes.extend(owner.map(|owner| (path.clone(), (*owner, false))));
             }
             Event::Is(GroundTruth::NodeDeleted { path, .. }) => drop(self.nodes.remove(path)),
@@ -180,5 +180,21 @@ mod tests {
         assert_eq!(broken_by(&judge(vec![by_thread(1, attempts(0))])), [(what, None)]);
         let found = judge(vec![attempts(0), by_thread(1, attempts(0)), finished(0)]);
         assert_eq!(broken_by(&found), [(what, None)], "the other goes on when the main one has ended");
+    }
+
+    /// With the end of the first section within another one the attempt was over, though the outer one went on.
+    #[test]
+    fn a_section_within_another_goes_on_by_the_same_znode() {
+        const NODE: &str = "/lock/a-lock-0000000000";
+        let inner = [attempts(0), granted(0), enters(0), leaves(0), released(0)];
+        let outer = [opened(0), attempts(0), created(NODE, 0), granted(0), enters(0)];
+        let ends = [leaves(0), released(0)];
+        let judge =
+            |events: &[&[Event]], there: &[(&str, u16)]| broken_by(&at_rest(events.concat(), there)).len();
+        let there = &[(NODE, 0)][..];
+        assert_eq!(judge(&[&outer, &inner, &inner], there), 0);
+        assert_eq!(judge(&[&outer, &inner, &[attempts(0), gives_up(0)], &inner], there), 0);
+        assert_eq!(judge(&[&outer, &inner, &ends], there), 1);
+        assert_eq!(judge(&[&outer, &inner, &ends, &inner], &[]), 1, "it kept it for the next attempt");
     }
 }
