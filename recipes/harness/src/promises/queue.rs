@@ -1,9 +1,9 @@
 //! `nothing-lost`, `taken-once`, `takes-in-order` and `queue-progress`.
 //!
-//! An item is a znode below the queue's items whose data is not empty; the data is its payload. What is in an
-//! ephemeral znode is a payload only if its owner is putting it: a consumer may mark by
-//! one that it is there, or what it has taken. A producer *puts* a payload with a priority, and *has put* it. A consumer *asks*
-//! the items' parent, *takes* an item, *has worked off* the item.
+//! An item is a znode below the queue's items, and not below another item, whose data is not empty; the data is its
+//! payload. What is in an ephemeral znode is a payload only if its owner is putting it: a consumer may mark by one that it
+//! is there, or what it has taken; and what is written into an item, only if it has been put. A producer *puts* a payload
+//! with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
 
 use super::findings::{broken_at, broken_for};
 use crate::context::{SessionTracker, below, parent};
@@ -84,8 +84,14 @@ impl Ears {
                     && !data.bytes().is_empty()
                     && (*owner == SessionId::NONE || self.puts(*owner, data)) =>
             {
-                let is_new = self.there.insert(path.clone());
-                Some(if is_new { QueueStep::Appears(path, data) } else { QueueStep::Changes(path, data) })
+                if self.there.contains(path) {
+                    return (self.times_put(data) > 0).then_some(QueueStep::Changes(path, data));
+                }
+                let is_within = self.there.iter().any(|item| below(item, path));
+                (!is_within).then(|| {
+                    self.there.insert(path.clone());
+                    QueueStep::Appears(path, data)
+                })
             }
             Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.items, path) => {
                 self.there.remove(path);
@@ -138,7 +144,10 @@ pub struct NothingLost {
     delivery: Delivery,
     /// Payloads that somebody has begun to put, and that were not there yet.
     begun: BTreeSet<Text>,
-    pending: BTreeSet<Text>,
+    /// Items that were there and are not worked off, by payload.
+    pending: BTreeMap<Text, Data>,
+    /// How many items with that payload there have been.
+    appeared: BTreeMap<Data, usize>,
     /// The same, but an administrator has deleted them.
     removed: BTreeSet<Text>,
     asking: BTreeSet<ActorId>,
@@ -149,9 +158,9 @@ pub struct NothingLost {
 impl NothingLost {
     /// For the items below this znode.
     pub fn of(items: &'static str, delivery: Delivery) -> Self {
-        let (begun, pending, removed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        let (ears, asking) = (Ears::of(items), BTreeSet::new());
-        NothingLost { ears, delivery, begun, pending, removed, asking, fallen: 0 }
+        let (begun, pending, appeared) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        let (ears, removed, asking) = (Ears::of(items), BTreeSet::new(), BTreeSet::new());
+        NothingLost { ears, delivery, begun, pending, appeared, removed, asking, fallen: 0 }
     }
 }
 
@@ -172,7 +181,21 @@ impl NothingLost {
     /// An item was worked off. Gives whether it was there until then.
     fn settle(&mut self, item: &str) -> bool {
         self.removed.remove(item);
-        self.pending.remove(item)
+        self.pending.remove(item).is_some()
+    }
+
+    /// Which items are gone, but for as many of each payload as there have been more than were put: in their stand others.
+    fn lost(&self, is_there: impl Fn(&Text) -> bool) -> Vec<&Text> {
+        let mut more = BTreeMap::new();
+        let gone = self.pending.iter().filter(|(item, _)| !is_there(item));
+        let lost = gone.filter(|(_, payload)| {
+            let put = self.ears.times_put(payload);
+            let of_it = more.entry(*payload).or_insert_with(|| self.appeared[*payload].saturating_sub(put));
+            let is_lost = put == 0 || *of_it == 0;
+            *of_it = of_it.saturating_sub(1);
+            is_lost
+        });
+        lost.map(|(item, _)| item).collect()
     }
 }
 
@@ -187,9 +210,9 @@ impl Promise for NothingLost {
         if let Event::Is(GroundTruth::NodeDeleted { path, by, .. }) = event
             && *by != SessionId::NONE
             && !self.ears.tracker.knows(*by)
-            && let Some(item) = self.pending.take(path)
+            && self.pending.remove(path).is_some()
         {
-            self.removed.insert(item);
+            self.removed.insert(path.clone());
         }
         match self.ears.hear(event) {
             Some(QueueStep::Puts(payload, _)) => {
@@ -203,7 +226,8 @@ impl Promise for NothingLost {
             }
             Some(QueueStep::Appears(item, payload)) => {
                 self.is_put(payload);
-                self.pending.insert(item.clone());
+                self.pending.insert(item.clone(), payload.clone());
+                *self.appeared.entry(payload.clone()).or_default() += 1;
             }
             Some(QueueStep::Changes(_, payload)) => self.is_put(payload),
             Some(QueueStep::Asks(actor)) => {
@@ -232,8 +256,8 @@ impl Promise for NothingLost {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let is_there = |item: &&Text| rest.nodes.iter().any(|(path, _)| path == *item);
-        let lost: Vec<_> = self.pending.iter().filter(|item| !is_there(item)).collect();
+        let is_there = |item: &Text| rest.nodes.iter().any(|(path, _)| path == item);
+        let lost = self.lost(is_there);
         let owed = if lost.len() > self.fallen { lost } else { Vec::new() };
         let all = owed.into_iter().chain(self.removed.iter().filter(|item| !is_there(item)));
         found.extend(all.map(|item| broken_of(format!("{item} is lost"), item)));
@@ -425,9 +449,13 @@ impl Promise for TakesInOrder {
             Some(QueueStep::Takes(actor, item)) if !self.ears.tracker.is_dead(actor) => {
                 self.takes(actor, item, found)
             }
-            Some(QueueStep::Ends(actor) | QueueStep::Lapses(actor)) => {
-                self.forget(|other| other.main() == actor)
+            // It may ask on, and what it has by then is given back when that session ends.
+            Some(QueueStep::Lapses(actor)) => {
+                if self.asking.keys().any(|other| other.main() == actor) {
+                    self.waiting.clear();
+                }
             }
+            Some(QueueStep::Ends(actor)) => self.forget(|other| other.main() == actor),
             Some(QueueStep::IsDone(actor) | QueueStep::Fails(actor)) => self.forget(|other| other == actor),
             Some(
                 QueueStep::Takes(..)

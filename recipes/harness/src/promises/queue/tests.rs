@@ -363,7 +363,59 @@ fn an_item_that_is_given_other_data_is_the_same_one() {
     let puts = vec![notes(0, "puts", "9"), put(1), put_as(1, 9), notes(0, "has put", "9")];
     assert_eq!(findings(NothingLost::of(ITEMS, AtLeastOnce), puts), [], "it was there");
     let twice = vec![put(1), put_as(1, 9), put_as(2, 9), takes(1, 1), takes(2, 2)];
-    assert_eq!(broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), twice)).len(), 1);
+    let taken_twice = |events| broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), events)).len();
+    assert_eq!(taken_twice([vec![notes(0, "puts", "9")], twice.clone()].concat()), 1);
+    assert_eq!(taken_twice(twice), 0, "what nobody puts is a mark, which two items may have");
+}
+
+/// Heartbeats below an item were lost with it.
+#[test]
+fn what_is_below_an_item_is_none() {
+    let beat = format!("{}/beat", item(1));
+    let beats = written(&beat, "0", 1, SessionId::NONE);
+    let done = vec![takes(1, 1), worked_off(1, 1), deleted(&beat, 1, 9), gone(1)];
+    let events = [vec![opened(1), asks(1), put(1), beats], done].concat();
+    let lost = resting(NothingLost::of(ITEMS, AtLeastOnce), events.clone(), &rest(&[], &[]));
+    assert_eq!(broken_by(&lost), []);
+    assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), events)), []);
+    // It was there before, and goes on beside what is made below it then.
+    let folder = written(&format!("{ITEMS}/folder"), "", 1, SessionId::NONE);
+    let within = written(&format!("{ITEMS}/folder/1"), "1", 1, SessionId::NONE);
+    let lost = resting(NothingLost::of(ITEMS, AtLeastOnce), vec![folder, within], &rest(&[], &[]));
+    assert_eq!(broken_by(&lost), [("/queue/items/folder/1 is lost", None)]);
+}
+
+/// Who could not do it, and put it back to the end of the line in one transaction, had lost it.
+#[test]
+fn an_item_that_stands_for_one_that_is_gone_is_not_lost() {
+    let puts = |times: usize| vec![[notes(0, "puts", "1"), notes(0, "has put", "1")]; times].concat();
+    let lost = |times, events: &[Event], there: &[u8]| {
+        let events = [vec![opened(1)], puts(times), events.to_vec()].concat();
+        broken_by(&resting(NothingLost::of(ITEMS, AtLeastOnce), events, &rest(&[], there))).len()
+    };
+    let again = [put(1), gone(1), put_as(2, 1)];
+    let worked = [takes(1, 2), worked_off(1, 2), gone(2)];
+    assert_eq!((lost(1, &again, &[2]), lost(1, &again, &[])), (0, 1));
+    assert_eq!(lost(1, &[&again[..], &worked].concat(), &[]), 0);
+    assert_eq!(lost(1, &[put(1), put_as(2, 1), gone(1)], &[2]), 0, "in either order");
+    assert_eq!(lost(2, &again, &[2]), 1, "it was put twice, and is there once");
+    assert_eq!(lost(1, &[&again[..], &[gone(2), put_as(3, 1)]].concat(), &[3]), 0);
+    assert_eq!(lost(0, &again, &[2]), 1, "nobody says how often it was put");
+    let other = [notes(0, "puts", "2"), put(1), gone(1), put_as(2, 2)];
+    assert_eq!(lost(1, &other, &[2]), 1, "another one does not stand for it");
+}
+
+/// Who asked on in another session, took what comes first there, and died, was not known to have had it.
+#[test]
+fn what_one_takes_that_asks_on_in_another_session_is_not_judged_when_it_dies() {
+    let judge = |end: Vec<Event>| {
+        let asked =
+            vec![opened(1), opened(2), opened(3), put(1), asks(1), closed(1), opened(1), put(2), put(3)];
+        let skips = vec![asks(2), takes(2, 3)];
+        let events = [asked, skips, end, vec![asks(3), takes(3, 2)]].concat();
+        broken_by(&findings(TakesInOrder::of(ITEMS), events)).len()
+    };
+    assert_eq!((judge(vec![]), judge(vec![crashed(1)]), judge(vec![crashed(2)])), (1, 0, 1));
 }
 
 #[test]
