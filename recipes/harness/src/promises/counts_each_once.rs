@@ -1,12 +1,13 @@
 //! `counts-each-once`.
 //!
-//! An actor that counts says of the counter's znode that it *adds* a number, and *has added* it. The znode's data is
-//! the sum: in digits, or as four or eight bytes, as Curator has it.
+//! An actor that counts says of the counter's znode that it *adds* a number, and *has added* it, or as much of it as it
+//! has: 0 if it was refused. The znode's data is the sum: in digits, or as four or eight bytes, as Curator has it.
 
 use super::findings::broken_at;
-use crate::event::{Event, GroundTruth};
+use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
+use std::collections::BTreeMap;
 
 /// A counter shows what was added, each number once: never more than the sum of what actors have begun to add, and at
 /// rest no less than the sum of what they have added. What is taken away counts as soon as it may have been for the
@@ -17,12 +18,14 @@ pub struct CountsEachOnce {
     most: i64,
     least: i64,
     shown: i64,
+    /// What each actor adds, and has not said to have added.
+    open: BTreeMap<ActorId, i64>,
 }
 
 impl CountsEachOnce {
     /// For one counter, which begins with nothing.
     pub fn of(node: &'static str) -> Self {
-        CountsEachOnce { node, most: 0, least: 0, shown: 0 }
+        CountsEachOnce { node, most: 0, least: 0, shown: 0, open: BTreeMap::new() }
     }
 }
 
@@ -35,14 +38,16 @@ impl Promise for CountsEachOnce {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Observed { what, .. } => match what.told() {
+            Event::Observed { actor, what } => match what.told() {
                 Some((words::ADDS, node, number)) if node == self.node => {
                     self.most += number.max(0);
                     self.least += number.min(0);
+                    self.open.insert(*actor, number);
                 }
                 Some((words::HAS_ADDED, node, number)) if node == self.node => {
-                    self.most += number.min(0);
-                    self.least += number.max(0);
+                    let begun = self.open.remove(actor).unwrap_or(number);
+                    self.most += number - begun.max(0);
+                    self.least += number - begun.min(0);
                     found.push(Finding::Tested);
                 }
                 _ => {}
@@ -114,6 +119,28 @@ mod tests {
         assert_eq!(broken_by(&found), [("/counter shows 4, and 2 were added", None)]);
         let found = findings(CountsEachOnce::of("/counter"), vec![says("adds"), shows("3")]);
         assert_eq!(broken_by(&found), [("/counter shows 3, and 2 were added", None)]);
+    }
+
+    /// It was told of as something to be added for ever, so that others could count twice.
+    #[test]
+    fn what_was_refused_is_not_added() {
+        let says = |p, word: &str, number| Event::Observed {
+            actor: actor(p),
+            what: Observation::note(crate::words::Word::own(word), "/counter", number),
+        };
+        let refused = || vec![says(0, "adds", 1), says(0, "has added", 0)];
+        let judged = |then: Vec<Event>| {
+            broken_by(&findings(CountsEachOnce::of("/counter"), [refused(), then].concat())).len()
+        };
+        let adds = || vec![says(0, "adds", 1), shows("1"), says(0, "has added", 1)];
+        assert_eq!((judged(vec![shows("1")]), judged(adds())), (1, 0));
+        assert_eq!(judged([adds(), vec![shows("2")]].concat()), 1);
+        assert_eq!(
+            judged(vec![says(1, "adds", 2), says(0, "adds", 1), says(0, "has added", 0), shows("2")]),
+            0
+        );
+        let unheard = vec![says(1, "has added", 2), shows("2")];
+        assert_eq!(judged(unheard), 1, "it was not begun");
     }
 
     #[test]
