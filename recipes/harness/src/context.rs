@@ -378,6 +378,11 @@ pub(crate) fn below(lock: &str, path: &str) -> bool {
     path.len() > lock.len() && within(lock, path)
 }
 
+/// The last part of a path.
+pub(crate) fn name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
 /// Whether a path is `lock` or lies below it.
 pub(crate) fn within(lock: &str, path: &str) -> bool {
     path.strip_prefix(lock).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,20 +1,24 @@
 //! `no-second-znode`.
 
 use super::findings::broken;
+use crate::context;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use zk_api::{SessionId, Text, sequence_of};
 
 /// No session makes a sequential ephemeral znode while it has another whose name differs only in the number: a create
 /// whose answer was lost is not repeated before it is looked up. A name that ends in ten digits is taken for
-/// sequential: a recipe that chooses such names itself opts out.
+/// sequential, unless a persistent znode has had it elsewhere: then it is named after that, as a claim is after its item.
+/// A recipe that chooses such names itself opts out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoSecondZnode {
     sessions: BTreeMap<SessionId, ActorId>,
     /// How many there are of a name.
     made: BTreeMap<(SessionId, u64), u8>,
+    /// What persistent znodes are called, or were.
+    persistent: BTreeSet<Text>,
 }
 
 impl NoSecondZnode {
@@ -45,6 +49,11 @@ impl Promise for NoSecondZnode {
                 self.sessions.remove(session);
                 self.made.retain(|(owner, _), _| owner != session);
             }
+            Event::Is(GroundTruth::NodeCreated { path, owner: SessionId::NONE, .. }) => {
+                self.persistent.extend(sequence_of(path).map(|_| context::name(path).into()));
+            }
+            Event::Is(GroundTruth::NodeCreated { path, .. })
+                if self.persistent.contains(context::name(path)) => {}
             Event::Is(GroundTruth::NodeCreated { path, owner, .. }) => {
                 let Some((actor, name)) = self.name(path, *owner) else { return };
                 let made = self.made.entry(name).or_insert(0);
@@ -80,6 +89,7 @@ fn mark(actor: ActorId, text: &str) -> u64 {
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use zk_api::Zxid;
 
     const FIRST: &str = "/lock/a-lock-0000000000";
     const SECOND: &str = "/lock/a-lock-0000000001";
@@ -108,6 +118,20 @@ mod tests {
     fn a_name_without_a_number_is_none_of_a_sequence() {
         let names = vec![opened(0), created("/a", 0), created("/lock/member-b", 0), deleted("/a", 0, 0)];
         assert_eq!(findings(NoSecondZnode::default(), names), []);
+    }
+
+    /// Who had two claims at a time, each named after its item, was taken for one that had repeated a create.
+    #[test]
+    fn what_is_named_after_another_znode_is_not_sequential() {
+        let item = |n: u8| {
+            let (path, czxid) = (format!("/items/item-000000000{n}").as_str().into(), Zxid::new(1, 1));
+            Event::Is(GroundTruth::NodeCreated { path, by: session(0), owner: SessionId::NONE, czxid })
+        };
+        let claim = |n: u8| created(&format!("/claims/item-000000000{n}"), 0);
+        let judged = |events: Vec<Event>| broken_by(&findings(NoSecondZnode::default(), events)).len();
+        assert_eq!(judged(vec![opened(0), item(0), item(1), claim(0), claim(1)]), 0);
+        assert_eq!(judged(vec![opened(0), claim(0), claim(1)]), 1);
+        assert_eq!(judged(vec![opened(0), item(2), claim(0), claim(1)]), 1);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
 
 use super::findings::{broken_at, broken_for};
-use crate::context::{SessionTracker, below, parent};
+use crate::context::{SessionTracker, below, name, parent};
 use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
@@ -124,8 +124,7 @@ impl Ears {
 
 /// What the fate of an item hangs on: its znode, and that of a claim to it.
 fn fate(item: &str) -> [Text; 2] {
-    let name = item.rsplit_once('/').map_or(item, |(_, name)| name);
-    [item.into(), format!("{}/{CLAIM}{name}", parent(item)).into()]
+    [item.into(), format!("{}/{CLAIM}{}", parent(item), name(item)).into()]
 }
 
 /// Broken, and about an item.
@@ -220,7 +219,8 @@ impl Promise for NothingLost {
             }
             Some(QueueStep::HasPut(actor, payload)) => {
                 if self.begun.remove(payload) {
-                    let what = format!("{actor} says that it has put {payload}, which never was there");
+                    let what =
+                        format!("{actor} says that it has put {payload}, and no item has had that data");
                     found.push(broken_for(what, &[actor]));
                 }
             }
