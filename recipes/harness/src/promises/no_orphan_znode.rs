@@ -5,13 +5,14 @@ use crate::context::{SessionTracker, below};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::Text;
+use zk_api::{SessionId, Text};
 
 /// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most. No znode
 /// stands for two attempts: an actor that kept it when releasing the lock would come before all that wait.
 ///
 /// Znodes of sessions that have ended are the ensemble's to remove, and are not judged here; nor is that of an
-/// attempt that crashed, which its session's expiry will remove.
+/// attempt that crashed, which its session's expiry will remove. A persistent one that was made within an attempt stands
+/// for it if it outlives it, and somebody that asks alone gives up: nobody has had the lock since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanZnode {
     lock: &'static str,
@@ -20,13 +21,65 @@ pub struct NoOrphanZnode {
     attempting: BTreeSet<ActorId>,
     /// The contenders' znodes that exist, whose they are, and whether they were there as their owner's attempt began.
     nodes: BTreeMap<Text, (ActorId, bool)>,
+    /// Persistent znodes that were made within attempts.
+    persistent: BTreeMap<Text, Persistent>,
+    /// Who asks alone while there are any.
+    alone: BTreeSet<ActorId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Persistent {
+    maker: ActorId,
+    by: SessionId,
+    /// Who gave up though it asked alone, and the maker's attempt was over.
+    shut_out: Option<ActorId>,
 }
 
 impl NoOrphanZnode {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        let (tracker, attempting) = (SessionTracker::of(lock), BTreeSet::new());
-        NoOrphanZnode { lock, tracker, attempting, nodes: BTreeMap::new() }
+        let (tracker, attempting, alone) = (SessionTracker::of(lock), BTreeSet::new(), BTreeSet::new());
+        NoOrphanZnode {
+            lock,
+            tracker,
+            attempting,
+            nodes: BTreeMap::new(),
+            persistent: BTreeMap::new(),
+            alone,
+        }
+    }
+
+    /// Somebody asks for the lock.
+    fn attempts(&mut self, actor: ActorId) {
+        self.alone.clear();
+        let is_other = |other: &ActorId| other.main() != actor.main();
+        let is_alone = !self.tracker.standing.keys().any(is_other)
+            && !self.nodes.values().any(|(owner, _)| is_other(owner));
+        self.alone.extend((is_alone && !self.persistent.is_empty()).then_some(actor));
+        // Another of its threads may have one for an attempt of its own.
+        if !self.attempting.iter().any(|other| other.main() == actor.main()) {
+            let own = self.nodes.values_mut().filter(|(owner, _)| *owner == actor.main());
+            own.for_each(|(_, is_old)| *is_old = true);
+        }
+        self.attempting.insert(actor);
+    }
+
+    /// Somebody has the lock: what others have made keeps nobody out.
+    fn is_had(&mut self, actor: ActorId) {
+        self.persistent.retain(|_, node| node.maker == actor.main());
+        self.persistent.values_mut().for_each(|node| node.shut_out = None);
+    }
+
+    fn gives_up(&mut self, actor: ActorId) {
+        self.ends(actor);
+        if self.alone.remove(&actor) {
+            for node in self.persistent.values_mut() {
+                let goes_on = self.attempting.iter().any(|other| other.main() == node.maker);
+                if !goes_on || !self.tracker.live.contains_key(&node.by) {
+                    node.shut_out = Some(actor);
+                }
+            }
+        }
     }
 
     /// Gives whether its attempt is over: another one goes on around what it has taken once more.
@@ -48,41 +101,61 @@ impl Promise for NoOrphanZnode {
         self.tracker.see(event);
         match event {
             Event::Observed { actor, what } => match what {
-                Observation::Attempts { lock } if **lock == *self.lock => {
-                    // Another of its threads may have one for an attempt of its own.
-                    if !self.attempting.iter().any(|other| other.main() == actor.main()) {
-                        let own = self.nodes.values_mut().filter(|(owner, _)| *owner == actor.main());
-                        own.for_each(|(_, is_old)| *is_old = true);
-                    }
-                    self.attempting.insert(*actor);
-                }
+                Observation::Attempts { lock } if **lock == *self.lock => self.attempts(*actor),
                 Observation::Granted { lock, node, .. } if **lock == *self.lock => {
+                    self.is_had(*actor);
                     if let Some((_, true)) = self.nodes.get(node) {
                         let what =
                             format!("{actor} is granted the lock by {node}, which it had before it asked");
                         found.push(broken(what, None));
                     }
                 }
+                Observation::Shares { lock, .. } | Observation::Enters { lock, .. }
+                    if **lock == *self.lock =>
+                {
+                    self.is_had(*actor);
+                }
                 Observation::Released { lock } if **lock == *self.lock => {
                     found.extend(self.ends(*actor).then_some(Finding::Tested));
                 }
-                Observation::GivesUp { lock, .. } if **lock == *self.lock => drop(self.ends(*actor)),
+                Observation::GivesUp { lock, .. } if **lock == *self.lock => self.gives_up(*actor),
                 _ => {}
             },
             // Its other threads go on.
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
                 self.attempting.remove(actor);
             }
-            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
-                let owner = self.tracker.live.get(owner);
-                self.nodes.extend(owner.map(|owner| (path.clone(), (*owner, false))));
+            Event::Is(GroundTruth::NodeCreated { path, by, owner, .. }) if below(self.lock, path) => {
+                if let Some(owner) = self.tracker.live.get(owner).copied() {
+                    self.nodes.insert(path.clone(), (owner, false));
+                    self.alone.retain(|other| other.main() == owner);
+                } else if let Some(maker) = self.tracker.live.get(by).copied()
+                    && self.attempting.iter().any(|other| other.main() == maker)
+                {
+                    let node = Persistent { maker, by: *by, shut_out: None };
+                    self.persistent.insert(path.clone(), node);
+                }
             }
-            Event::Is(GroundTruth::NodeDeleted { path, .. }) => drop(self.nodes.remove(path)),
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) => {
+                self.nodes.remove(path);
+                self.persistent.remove(path);
+            }
+            Event::Is(GroundTruth::Disconnected { actor }) => {
+                self.alone.retain(|other| other.main() != *actor);
+            }
             Event::Is(_) => {}
         }
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        for (path, Persistent { maker, shut_out, .. }) in &self.persistent {
+            let is_there = rest.nodes.iter().any(|(node, _)| node == path);
+            if let Some(other) = shut_out.filter(|_| is_there) {
+                let what =
+                    format!("{path} is left of {maker}, and keeps {other} from the lock, which nobody has");
+                found.push(broken(what, None));
+            }
+        }
         let mut standing = BTreeMap::new();
         for (path, actor) in rest.owned().filter(|(path, _)| below(self.lock, path)) {
             // Each of its threads may try by itself.
@@ -102,6 +175,7 @@ impl Promise for NoOrphanZnode {
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use zk_api::Zxid;
 
     fn at_rest(events: Vec<Event>, nodes: &[(&str, u16)]) -> Vec<Finding> {
         let mut promise = NoOrphanZnode::of(LOCK);
@@ -196,5 +270,42 @@ mod tests {
         assert_eq!(judge(&[&outer, &inner, &[attempts(0), gives_up(0)], &inner], there), 0);
         assert_eq!(judge(&[&outer, &inner, &ends], there), 1);
         assert_eq!(judge(&[&outer, &inner, &ends, &inner], &[]), 1, "it kept it for the next attempt");
+    }
+
+    /// A persistent znode for a lock outlived whoever held it by that, and all the others gave up for ever.
+    #[test]
+    fn a_persistent_znode_that_keeps_all_others_out_breaks_it() {
+        const NODE: &str = "/lock/holder";
+        let made = |by: u16| {
+            let (path, by) = (NODE.into(), session(by));
+            Event::Is(GroundTruth::NodeCreated { path, by, owner: SessionId::NONE, czxid: Zxid::new(1, 1) })
+        };
+        let holds = || vec![opened(0), opened(1), attempts(0), made(0), enters(0)];
+        let nodes = vec![(NODE.into(), SessionId::NONE)];
+        let rest = Rest { nodes, sessions: vec![(session(1), actor(1))], ..Rest::default() };
+        let judge = |then: Vec<Event>| {
+            let events = [holds(), then].concat();
+            broken_by(&resting(NoOrphanZnode::of(LOCK), events, &rest)).len()
+        };
+        let tries = || vec![attempts(1), gives_up(1)];
+        assert_eq!(judge([vec![crashed(0), closed(0)], tries()].concat()), 1);
+        assert_eq!(judge([vec![leaves(0), released(0)], tries()].concat()), 1, "it is not deleted");
+        assert_eq!(judge([vec![crashed(0)], tries()].concat()), 0, "its session lives");
+        assert_eq!(judge(tries()), 0, "it holds the lock");
+        assert_eq!(judge([tries(), vec![crashed(0), closed(0)]].concat()), 0, "nobody has asked since");
+        let dead = || vec![crashed(0), closed(0)];
+        assert_eq!(judge([dead(), tries(), vec![attempts(1), enters(1)]].concat()), 0, "it keeps nobody out");
+        let own = [vec![opened(2), attempts(2)], tries()].concat();
+        assert_eq!(judge([dead(), own].concat()), 0, "somebody else asks");
+        let meanwhile = created("/lock/a-lock-0000000000", 2);
+        let other = vec![opened(2), attempts(1), meanwhile, gives_up(1)];
+        assert_eq!(judge([dead(), other].concat()), 0);
+        let lost = Event::Is(GroundTruth::Disconnected { actor: actor(1) });
+        assert_eq!(judge([dead(), vec![attempts(1), lost, gives_up(1)]].concat()), 0);
+        let gone = deleted(NODE, 1, NOBODY);
+        assert_eq!(judge([dead(), tries(), vec![gone]].concat()), 0);
+        let before = vec![opened(0), opened(1), made(0), attempts(0), enters(0), crashed(0), closed(0)];
+        let found = resting(NoOrphanZnode::of(LOCK), [before, tries()].concat(), &rest);
+        assert_eq!(broken_by(&found), [], "it was made before");
     }
 }
