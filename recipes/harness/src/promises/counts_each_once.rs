@@ -1,7 +1,8 @@
 //! `counts-each-once`.
 //!
 //! An actor that counts says of the counter's znode that it *adds* a number, and *has added* it, or as much of it as it
-//! has: 0 if it was refused. The znode's data is the sum: in digits, or as four or eight bytes, as Curator has it.
+//! has: 0 if it was refused. The znode's data is the sum: in digits, or as four or eight bytes, as Curator has it; and
+//! what it is made with before anybody adds. A counter that begins as something else is not judged.
 
 use super::findings::broken_at;
 use crate::event::{ActorId, Event, GroundTruth};
@@ -20,12 +21,39 @@ pub struct CountsEachOnce {
     shown: i64,
     /// What each actor adds, and has not said to have added.
     open: BTreeMap<ActorId, i64>,
+    is_added_to: bool,
+    /// Whether what it first showed was a number.
+    is_number: Option<bool>,
 }
 
 impl CountsEachOnce {
     /// For one counter, which begins with nothing.
     pub fn of(node: &'static str) -> Self {
-        CountsEachOnce { node, most: 0, least: 0, shown: 0, open: BTreeMap::new() }
+        CountsEachOnce {
+            node,
+            most: 0,
+            least: 0,
+            shown: 0,
+            open: BTreeMap::new(),
+            is_added_to: false,
+            is_number: None,
+        }
+    }
+
+    fn shows(&mut self, data: &[u8], found: &mut Vec<Finding>) {
+        let shown = if data.is_empty() { Some(0) } else { sum(data) };
+        let is_first = self.is_number.is_none();
+        if !data.is_empty() {
+            self.is_number.get_or_insert(shown.is_some());
+        }
+        self.shown = shown.unwrap_or(0);
+        if is_first && !self.is_added_to {
+            (self.most, self.least) = (self.shown, self.shown);
+        }
+        if self.shown > self.most {
+            let what = format!("{} shows {}, and {} were added", self.node, self.shown, self.most);
+            found.push(broken_at(what, [self.node]));
+        }
     }
 }
 
@@ -33,7 +61,7 @@ impl Promise for CountsEachOnce {
     fn terms(&self) -> Terms {
         Terms::of("counts-each-once")
             .about("A counter shows the sum of what was added to it, each number once.")
-            .tested_when("Somebody says that it has added something.")
+            .tested_when("Somebody says that it has added something to a counter that shows numbers.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -43,21 +71,18 @@ impl Promise for CountsEachOnce {
                     self.most += number.max(0);
                     self.least += number.min(0);
                     self.open.insert(*actor, number);
+                    self.is_added_to = true;
                 }
                 Some((words::HAS_ADDED, node, number)) if node == self.node => {
                     let begun = self.open.remove(actor).unwrap_or(number);
                     self.most += number - begun.max(0);
                     self.least += number - begun.min(0);
-                    found.push(Finding::Tested);
+                    found.extend((self.is_number != Some(false)).then_some(Finding::Tested));
                 }
                 _ => {}
             },
             Event::Is(GroundTruth::NodeWritten { path, data, .. }) if **path == *self.node => {
-                self.shown = sum(data.bytes());
-                if self.shown > self.most {
-                    let what = format!("{} shows {}, and {} were added", self.node, self.shown, self.most);
-                    found.push(broken_at(what, [self.node]));
-                }
+                self.shows(data.bytes(), found);
             }
             Event::Is(GroundTruth::NodeDeleted { path, .. }) if **path == *self.node => self.shown = 0,
             Event::Is(_) => {}
@@ -66,25 +91,21 @@ impl Promise for CountsEachOnce {
 
     fn at_rest(&self, _rest: &Rest, found: &mut Vec<Finding>) {
         let added = if self.shown < self.least { self.least } else { self.most.min(self.shown) };
-        if self.shown != added {
+        if self.shown != added && self.is_number != Some(false) {
             let what = format!("{} shows {} in the end, and {added} were added", self.node, self.shown);
             found.push(broken_at(what, [self.node]));
         }
     }
 }
 
-/// What a counter shows: nothing, if it is no number. Fractions do not count.
-fn sum(data: &[u8]) -> i64 {
+/// What a counter shows, if it is a number. Fractions do not count.
+fn sum(data: &[u8]) -> Option<i64> {
     let is_text = |text: &&str| text.chars().all(|it| it.is_whitespace() || !it.is_control());
-    if let Some(text) = std::str::from_utf8(data).ok().filter(is_text) {
-        return text
-            .trim()
-            .parse()
-            .or_else(|_| text.trim().parse().map(|shown: f64| shown as i64))
-            .unwrap_or(0);
+    if let Some(text) = std::str::from_utf8(data).ok().map(str::trim).filter(is_text) {
+        return text.parse().or_else(|_| text.parse().map(|shown: f64| shown as i64)).ok();
     }
     let int = data.try_into().map(|bytes| i32::from_be_bytes(bytes).into());
-    int.or_else(|_| data.try_into().map(i64::from_be_bytes)).unwrap_or(0)
+    int.or_else(|_| data.try_into().map(i64::from_be_bytes)).ok()
 }
 
 #[cfg(test)]
@@ -175,8 +196,30 @@ mod tests {
 
     #[test]
     fn a_sum_is_in_digits_or_in_bytes() {
-        let shown = [&b"12"[..], b" -3\n", b"4.0", &[0, 0, 1, 2], &[0xff; 8], b"", b"none"].map(sum);
-        assert_eq!(shown, [12, -3, 4, 258, -1, 0, 0]);
+        let shown = [&b"12"[..], b" -3\n", b"4.0", &[0, 0, 1, 2], &[0xff; 8]].map(|data| sum(data).unwrap());
+        assert_eq!(shown, [12, -3, 4, 258, -1]);
+        assert_eq!([&b""[..], b"none", &[0xff; 3]].map(sum), [None, None, None]);
+    }
+
+    /// Data in a format of its own was nothing, to which nothing had been added.
+    #[test]
+    fn a_counter_of_no_numbers_is_not_judged_and_one_begins_as_it_is_made() {
+        let ends = |events: Vec<Event>| {
+            let found = findings(CountsEachOnce::of("/counter"), events.clone());
+            let rest = resting(CountsEachOnce::of("/counter"), events, &Rest::default());
+            (found.len(), broken_by(&found).len(), broken_by(&rest).len())
+        };
+        let adds = |shown: &[&str]| {
+            let [first, then] = shown else { panic!("two") };
+            vec![shows(first), says("adds"), shows(then), says("has added")]
+        };
+        assert_eq!(ends(adds(&["{\"value\": 0}", "{\"value\": 2}"])), (0, 0, 0));
+        assert_eq!(ends(adds(&["0", "none"])), (1, 0, 1), "it has been a number");
+        assert_eq!((ends(adds(&["1000", "1002"])), ends(adds(&["1000", "1003"]))), ((1, 0, 0), (2, 1, 1)));
+        assert_eq!(ends(adds(&["1000", "2"])), (1, 0, 1), "what was there is gone");
+        let by_the_first = vec![says("adds"), shows("2"), says("has added"), says("adds"), shows("4")];
+        assert_eq!(ends(by_the_first), (1, 0, 0));
+        assert_eq!(ends(vec![says("adds"), shows("3")]), (1, 1, 1));
     }
 
     /// It was held to what it had shown last.
