@@ -48,8 +48,8 @@ struct Rounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Member {
     place: Place,
-    /// By which session.
-    registered: Option<SessionId>,
+    /// By which session, and how many znodes of its own.
+    registered: Option<(SessionId, u8)>,
     /// Of those who are registered for the round that gathers, so many were at one time, itself among them.
     beside: i64,
     /// An administrator has deleted its znode, and it has not made a new one to enter by, or arrived again.
@@ -161,7 +161,7 @@ impl Rounds {
         let lives_on = self.tracker.live.values().any(|other| *other == process);
         let actor = self.member(process);
         // By another session it is there still.
-        let falls = |member: &&Member| !lives_on || member.registered == Some(session);
+        let falls = |member: &&Member| !lives_on || member.registered.is_some_and(|(by, _)| by == session);
         let Some(member) = self.members.get(&actor).filter(falls).copied() else { return };
         self.members.remove(&actor);
         self.fallen += i64::from(member.gathers());
@@ -212,7 +212,8 @@ impl Rounds {
                 // Anew, for the round that gathers now.
                 (member.deleted_externally, member.missed, member.round) = (false, true, None);
             }
-            member.registered = Some(owner);
+            let before = member.registered.filter(|(by, _)| *by == owner);
+            member.registered = Some((owner, before.map_or(0, |(_, znodes)| znodes).saturating_add(1)));
         });
         let beside = self.gathered();
         for member in self.members.values_mut().filter(|member| member.gathers()) {
@@ -226,7 +227,8 @@ impl Rounds {
         let Some(actor) = self.tracker.live.get(&owner) else { return };
         let member = self.member(*actor);
         self.members.entry(member).and_modify(|member| {
-            member.registered = member.registered.filter(|by| *by != owner);
+            let left = |(by, znodes)| (by, znodes - u8::from(by == owner));
+            member.registered = member.registered.map(left).filter(|(_, znodes)| *znodes > 0);
             member.deleted_externally |= externally;
         });
     }

@@ -31,6 +31,18 @@ fn passing_with_too_few_breaks_it() {
     assert_eq!(broken_by(&found), [("p0 passes /barrier with 1 of 2", None)]);
 }
 
+/// Who had made two, by a create that it did twice, was registered no more when it had deleted one of them.
+#[test]
+fn who_has_another_znode_is_registered_still() {
+    const SECOND: &str = "/barrier/p1-again";
+    let both = |deletes: &[&str]| {
+        let gone = deletes.iter().map(|path| deleted(path, 1, 1)).collect();
+        let events = with(&[vec![created(SECOND, 1)], gone, passes(0)]);
+        broken_by(&findings(EntersTogether::of(B), events)).len()
+    };
+    assert_eq!((both(&[SECOND]), both(&["/barrier/p1"]), both(&[SECOND, "/barrier/p1"])), (0, 0, 1));
+}
+
 #[test]
 fn the_second_round_is_counted_anew() {
     let rounds = [passes(0), passes(1), leaves(0), leaves(1), arrives(0)];
