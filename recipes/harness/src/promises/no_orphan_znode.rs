@@ -1,7 +1,7 @@
 //! `no-orphan-znode`.
 
 use super::findings::broken;
-use crate::context::{SessionTracker, below};
+use crate::context::{SessionTracker, below, parent};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +21,8 @@ pub struct NoOrphanZnode {
     attempting: BTreeSet<ActorId>,
     /// The contenders' znodes that exist, whose they are, and whether they were there as their owner's attempt began.
     nodes: BTreeMap<Text, (ActorId, bool)>,
+    /// Where znodes were made within attempts: what is elsewhere is no contender's.
+    lines: BTreeSet<Text>,
     /// Persistent znodes that were made within attempts.
     persistent: BTreeMap<Text, Persistent>,
     /// Who asks alone while there are any.
@@ -38,15 +40,9 @@ struct Persistent {
 impl NoOrphanZnode {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        let (tracker, attempting, alone) = (SessionTracker::of(lock), BTreeSet::new(), BTreeSet::new());
-        NoOrphanZnode {
-            lock,
-            tracker,
-            attempting,
-            nodes: BTreeMap::new(),
-            persistent: BTreeMap::new(),
-            alone,
-        }
+        let (tracker, nodes, persistent) = (SessionTracker::of(lock), BTreeMap::new(), BTreeMap::new());
+        let (attempting, lines, alone) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        NoOrphanZnode { lock, tracker, attempting, nodes, lines, persistent, alone }
     }
 
     /// Somebody asks for the lock.
@@ -62,6 +58,18 @@ impl NoOrphanZnode {
             own.for_each(|(_, is_old)| *is_old = true);
         }
         self.attempting.insert(actor);
+    }
+
+    fn is_made(&mut self, path: &Text, by: SessionId, owner: SessionId) {
+        let Some(maker) = self.tracker.live.get(&by).copied() else { return };
+        let is_within = self.attempting.iter().any(|other| other.main() == maker);
+        if owner == by {
+            self.lines.extend(is_within.then(|| parent(path).into()));
+            self.nodes.insert(path.clone(), (maker, false));
+            self.alone.retain(|other| other.main() == maker);
+        } else if is_within {
+            self.persistent.insert(path.clone(), Persistent { maker, by, shut_out: None });
+        }
     }
 
     /// Somebody has the lock: what others have made keeps nobody out.
@@ -126,15 +134,7 @@ impl Promise for NoOrphanZnode {
                 self.attempting.remove(actor);
             }
             Event::Is(GroundTruth::NodeCreated { path, by, owner, .. }) if below(self.lock, path) => {
-                if let Some(owner) = self.tracker.live.get(owner).copied() {
-                    self.nodes.insert(path.clone(), (owner, false));
-                    self.alone.retain(|other| other.main() == owner);
-                } else if let Some(maker) = self.tracker.live.get(by).copied()
-                    && self.attempting.iter().any(|other| other.main() == maker)
-                {
-                    let node = Persistent { maker, by: *by, shut_out: None };
-                    self.persistent.insert(path.clone(), node);
-                }
+                self.is_made(path, *by, *owner);
             }
             Event::Is(GroundTruth::NodeDeleted { path, .. }) => {
                 self.nodes.remove(path);
@@ -157,7 +157,10 @@ impl Promise for NoOrphanZnode {
             }
         }
         let mut standing = BTreeMap::new();
-        for (path, actor) in rest.owned().filter(|(path, _)| below(self.lock, path)) {
+        let is_contender = |path: &Text| {
+            below(self.lock, path) && (self.lines.is_empty() || self.lines.contains(parent(path)))
+        };
+        for (path, actor) in rest.owned().filter(|(path, _)| is_contender(path)) {
             // Each of its threads may try by itself.
             let attempts = self.attempting.iter().filter(|other| other.main() == actor).count();
             let stand = standing.entry(actor).or_insert(0);
@@ -270,6 +273,20 @@ mod tests {
         assert_eq!(judge(&[&outer, &inner, &[attempts(0), gives_up(0)], &inner], there), 0);
         assert_eq!(judge(&[&outer, &inner, &ends], there), 1);
         assert_eq!(judge(&[&outer, &inner, &ends, &inner], &[]), 1, "it kept it for the next attempt");
+    }
+
+    /// Who registers elsewhere below the lock for as long as it lives left that behind with its attempt.
+    #[test]
+    fn what_is_where_no_attempt_makes_a_znode_is_no_contender() {
+        const MEMBER: &str = "/lock/members/p0";
+        let (joins, left) = ([opened(0), created(MEMBER, 0)], [(MEMBER, 0)]);
+        let asks = [attempts(0), created("/lock/line/a-0000000000", 0), granted(0)];
+        let done = [vanished("/lock/line/a-0000000000", 0), released(0)];
+        let judge = |events: &[&[Event]]| broken_by(&at_rest(events.concat(), &left)).len();
+        assert_eq!(judge(&[&joins, &asks, &done]), 0);
+        assert_eq!(judge(&[&joins, &asks[..1], &done[1..]]), 1, "it may be what the attempts stand on");
+        let beside = [attempts(0), created("/lock/members/a-0000000000", 0), granted(0)];
+        assert_eq!(judge(&[&joins, &beside, &[released(0)]]), 1);
     }
 
     /// A persistent znode for a lock outlived whoever held it by that, and all the others gave up for ever.
