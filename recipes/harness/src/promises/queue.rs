@@ -29,6 +29,8 @@ enum QueueStep<'a> {
     Asks(ActorId),
     Takes(ActorId, &'a str),
     WorkedOff(&'a str),
+    /// Its consumer does no more about an item.
+    IsDoneWith(ActorId, &'a str),
     /// It asks no more, nor does any of its threads: it is dead, or has given up.
     Ends(ActorId),
     /// It asks no more, as it has failed. Its other threads go on.
@@ -76,6 +78,9 @@ impl Ears {
                 (words::TAKES, item, _) if below(self.items, item) => Some(QueueStep::Takes(*actor, item)),
                 (words::HAS_WORKED_OFF, item, _) if below(self.items, item) => {
                     Some(QueueStep::WorkedOff(item))
+                }
+                (words::IS_DONE_WITH, item, _) if below(self.items, item) => {
+                    Some(QueueStep::IsDoneWith(*actor, item))
                 }
                 _ => None,
             },
@@ -251,7 +256,7 @@ impl Promise for NothingLost {
             Some(QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
-            Some(QueueStep::Vanishes(_)) | None => {}
+            Some(QueueStep::Vanishes(_) | QueueStep::IsDoneWith(..)) | None => {}
         }
     }
 
@@ -265,7 +270,8 @@ impl Promise for NothingLost {
 }
 
 /// No payload is taken more often than it was put. With at-least-once delivery, no payload is taken again while the session
-/// in which it was taken lives; its taker may have opened another session since.
+/// in which it was taken lives; its taker may have opened another session since. Who is done with an item, and has not
+/// worked it off, has given it back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakenOnce {
     ears: Ears,
@@ -280,6 +286,7 @@ struct Taker {
     actor: ActorId,
     /// Its client has opened another session since.
     before: bool,
+    worked_off: bool,
 }
 
 impl TakenOnce {
@@ -332,7 +339,7 @@ impl Promise for TakenOnce {
                 let one_of =
                     equal().next().filter(|_| equal().count() >= self.ears.times_put(payload).max(1));
                 let former = same.or(one_of).cloned().and_then(|taken| self.takers.remove(&taken));
-                let taker = Taker { actor, before: false };
+                let taker = Taker { actor, before: false, worked_off: false };
                 self.takers.insert((payload.clone(), item.clone()), taker);
                 found.push(match former {
                     Some(Taker { actor: former, .. }) => {
@@ -343,6 +350,14 @@ impl Promise for TakenOnce {
                     }
                     None => Finding::Tested,
                 });
+            }
+            Some(QueueStep::WorkedOff(item)) => {
+                let those = self.takers.iter_mut().filter(|((_, taken), _)| **taken == *item);
+                those.for_each(|(_, taker)| taker.worked_off = true);
+            }
+            Some(QueueStep::IsDoneWith(actor, item)) if self.delivery == Delivery::AtLeastOnce => {
+                let gives_back = |taker: &Taker| taker.actor == actor && !taker.worked_off;
+                self.takers.retain(|(_, taken), taker| **taken != *item || !gives_back(taker));
             }
             _ => {}
         }
@@ -460,6 +475,7 @@ impl Promise for TakesInOrder {
             Some(
                 QueueStep::Takes(..)
                 | QueueStep::WorkedOff(_)
+                | QueueStep::IsDoneWith(..)
                 | QueueStep::HasPut(..)
                 | QueueStep::Changes(..),
             )

@@ -347,6 +347,22 @@ fn the_end_of_one_gives_nothing_back_that_another_has_taken_nor_takes_what_it_sa
     assert_eq!((found(AtLeastOnce, late()), found(AtMostOnce, late())), (0, 1));
 }
 
+/// Who could not do it, and let another one have it, had it for good.
+#[test]
+fn who_is_done_with_what_it_has_not_worked_off_gives_it_back() {
+    let done = |p| notes(p, "is done with", &item(1));
+    let found = |delivery, then: Vec<Event>| {
+        let taken = vec![put(1), takes(1, 1)];
+        broken_by(&findings(TakenOnce::of(ITEMS, delivery), [taken, then].concat())).len()
+    };
+    assert_eq!(found(AtLeastOnce, vec![done(1), takes(2, 1)]), 0);
+    assert_eq!(found(AtLeastOnce, vec![done(1), takes(1, 1), worked_off(1, 1), done(1)]), 0);
+    assert_eq!(found(AtLeastOnce, vec![worked_off(1, 1), done(1), takes(2, 1)]), 1);
+    assert_eq!(found(AtLeastOnce, vec![done(2), takes(2, 1)]), 1, "another has not given it back");
+    assert_eq!(found(AtLeastOnce, vec![notes(1, "is done with", &item(2)), takes(2, 1)]), 1);
+    assert_eq!(found(AtMostOnce, vec![done(1), takes(2, 1)]), 1, "it is given at most once");
+}
+
 /// A consumer's mark in an item was another item, which was lost, or taken out of turn, in a right queue.
 #[test]
 fn an_item_that_is_given_other_data_is_the_same_one() {
