@@ -14,6 +14,8 @@ class Words:
 
     def attempts(self, lock):
         """It begins to ask for the lock."""
+        if not lock.startswith("/") or lock.endswith("/") or "//" in lock:
+            raise ValueError("%r is no path of a znode, such as '/lock'" % lock)
         self._says("attempts", lock)
 
     def enters(self, lock, node=None):
