@@ -2,6 +2,7 @@
 
 use super::commitment::{Told, told, transaction_of};
 use super::findings::broken_at;
+use crate::context::parent;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,15 +11,18 @@ use zk_api::{SessionId, Text};
 /// Where nobody has failed and all vote to commit, all commit.
 ///
 /// A site fails if it loses its session, crashes, or is so slow that another says it waits no longer. After a lost
-/// session or a crash, every transaction that is under way then may abort, and so may those that begin before the next
-/// life of the failed site has a session. If another site waits no longer, only that one transaction may.
+/// session or a crash, every transaction that is under way then may abort, and so may those that begin before the failed
+/// site is there again: by an ephemeral znode where sites show themselves so, and otherwise by its next session. If another
+/// site waits no longer, only that one transaction may.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AbortValidity {
     root: &'static str,
     /// Whoever has no znode below this one is not waited for.
     sites: &'static str,
-    /// Who is there, by which session: the last that it has opened.
-    there: BTreeMap<SessionId, ActorId>,
+    /// The last session that each process has opened, and whether a znode shows that it is there.
+    there: BTreeMap<SessionId, (ActorId, bool)>,
+    /// Whether anybody has shown itself.
+    show_themselves: bool,
     /// Who has failed, and is not there again.
     failed: BTreeSet<ActorId>,
     /// Transactions that have begun, and those that somebody may have failed in.
@@ -36,7 +40,8 @@ impl AbortValidity {
         let (there, failed) = (BTreeMap::new(), BTreeSet::new());
         let (begun, exempt, refused, alone) =
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        AbortValidity { root, sites, there, failed, begun, exempt, refused, alone }
+        let show_themselves = false;
+        AbortValidity { root, sites, there, show_themselves, failed, begun, exempt, refused, alone }
     }
 
     fn begins(&mut self, transaction: &str) {
@@ -51,18 +56,38 @@ impl AbortValidity {
         self.exempt.extend(self.begun.iter().cloned());
         match event {
             Event::Is(GroundTruth::SessionClosed { session, .. }) => drop(self.there.remove(session)),
-            Event::Is(_) | Event::Observed { .. } => self.there.retain(|_, other| *other != actor),
+            Event::Is(_) | Event::Observed { .. } => self.there.retain(|_, (other, _)| *other != actor),
         }
         // Its next session, or life, may be there already.
-        if !self.there.values().any(|other| other.process == actor.process) {
+        if !self.is_there(actor) {
             self.failed.insert(actor);
         }
     }
 
-    fn is_there(&mut self, actor: ActorId, session: SessionId) {
-        self.failed.retain(|other| other.process != actor.process);
-        self.there.retain(|_, other| other.process != actor.process);
-        self.there.insert(session, actor);
+    fn opens(&mut self, actor: ActorId, session: SessionId) {
+        self.there.retain(|_, (other, _)| other.process != actor.process);
+        self.there.insert(session, (actor, false));
+        self.comes_back(actor);
+    }
+
+    fn shows_itself(&mut self, session: SessionId) {
+        self.show_themselves = true;
+        if let Some((actor, shown)) = self.there.get_mut(&session) {
+            *shown = true;
+            let actor = *actor;
+            self.comes_back(actor);
+        }
+    }
+
+    fn comes_back(&mut self, actor: ActorId) {
+        if self.is_there(actor) {
+            self.failed.retain(|other| other.process != actor.process);
+        }
+    }
+
+    fn is_there(&self, actor: ActorId) -> bool {
+        let is_enough = |shown: bool| shown || !self.show_themselves;
+        self.there.values().any(|(other, shown)| other.process == actor.process && is_enough(*shown))
     }
 }
 
@@ -74,9 +99,15 @@ impl Promise for AbortValidity {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Event::Is(GroundTruth::NodeCreated { path, owner, .. }) = event
+            && *owner != SessionId::NONE
+            && parent(path) == self.sites
+        {
+            self.shows_itself(*owner);
+        }
         match told(self.root, event) {
             Some(Told::Failed(actor)) => self.fails(actor, event),
-            Some(Told::Begun(actor, session)) => self.is_there(actor, session),
+            Some(Told::Begun(actor, session)) => self.opens(actor, session),
             Some(Told::Impatient(transaction)) => {
                 self.exempt.insert(transaction.into());
             }
@@ -149,6 +180,38 @@ mod tests {
         assert_eq!(aborts_after(vec![opened(0), crashed(0), next.clone(), under_way, closed(0)]), []);
         let found = aborts_after(vec![opened(0), crashed(0), next, closed(0)]);
         assert_eq!(broken_by(&found), [(what, None)]);
+    }
+
+    /// It has a session before it is waited for again.
+    #[test]
+    fn where_sites_show_themselves_a_failure_is_a_cause_until_its_next_life_does() {
+        let next = || opened_anew(0);
+        let shows = |p| created(&format!("/sites/p{p}"), p);
+        let shows_again = || {
+            let (path, by) = ("/sites/p0".into(), session(7));
+            Event::Is(GroundTruth::NodeCreated { path, by, owner: by, czxid: zk_api::Zxid::new(1, 1) })
+        };
+        let before = || vec![opened(0), opened(1), shows(0), shows(1)];
+        for fails in [closed(0), crashed(0)] {
+            let back = [before(), vec![fails.clone(), next()]].concat();
+            assert_eq!(aborts_after(back.clone()), [], "{fails:?}");
+            let there = [back, vec![shows_again()]].concat();
+            assert_eq!(broken_by(&aborts_after(there)).len(), 1, "{fails:?}");
+        }
+        assert_eq!(aborts_after([before(), vec![next(), closed(0)]].concat()), []);
+        let there_before = [before(), vec![next(), shows_again(), closed(0)]].concat();
+        assert_eq!(broken_by(&aborts_after(there_before)).len(), 1);
+        // Not by what outlives it, nor by what is elsewhere.
+        let lasts = GroundTruth::NodeCreated {
+            path: "/sites/p0".into(),
+            by: session(0),
+            owner: SessionId::NONE,
+            czxid: zk_api::Zxid::new(1, 1),
+        };
+        for other in [Event::Is(lasts), created("/elsewhere/p0", 0)] {
+            let back = vec![opened(0), opened(1), other, closed(0), next()];
+            assert_eq!(broken_by(&aborts_after(back)).len(), 1);
+        }
     }
 
     /// Once its former session had ended, who was there by the next one already was taken to have failed for good.
