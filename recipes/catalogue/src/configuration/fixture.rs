@@ -1,7 +1,7 @@
 //! What all configurations on trial have in common: one who writes, and readers that follow.
 
 use std::collections::BTreeMap;
-use zk_api::{Data, Either, Pending, Text, ZPath, ZooKeeper, Zxid, race};
+use zk_api::{Data, Either, Local, Locals, Pending, Text, ZPath, ZooKeeper, Zxid, race};
 use zk_harness::common::rounds::{ended, rounds};
 use zk_harness::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn, plain};
 use zk_harness::event::{Observation, Resource};
@@ -137,10 +137,12 @@ impl Fixture {
 
     /// Sets the setting by the recipe, in the place of a znode that is removed before. Gives the version.
     pub async fn replaces(&self) -> Result<Zxid, Stop> {
-        let mut setting = Setting::new(self.zk(), &self.name());
+        let alive = Locals::default();
+        let mut setting = Setting::new(alive.told_by(self.zk()), &self.name());
         let before = setting.changed().await?;
         let next = self.next(before.map(|value| value.data).as_ref());
         self.begins(&next);
+        alive.set(&[Local::Text(&String::from_utf8_lossy(next.bytes()))]);
         setting.clear().await?;
         let version = setting.set(next.clone()).await?;
         self.works().await?;
