@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use zk_api::SessionId;
 use zk_harness::event::{ActorId, End, Event, GroundTruth};
 use zk_harness::promise::{AnyPromise, NOT_SAID, Rest};
+use zk_harness::trial::About;
 
 /// Each of the catalogue's once, by its name.
 fn all() -> BTreeMap<&'static str, Box<dyn AnyPromise>> {
@@ -37,6 +38,22 @@ fn the_actors_of_every_trial_tell_in_order() {
             "{}",
             trial.about.name
         );
+    }
+}
+
+/// Two of them were searched without what their own variants break by.
+#[test]
+fn each_recipe_is_searched_with_the_drops_and_the_restarts_by_which_its_variants_break() {
+    let family = |about: &About| about.name.split('/').next();
+    let faults = |about: &About| [about.bounds.drops, about.bounds.restarts].map(|most| most > 0);
+    let all = zk_catalogue::trials().into_iter().map(|trial| trial.about);
+    let (wrong, right): (Vec<_>, Vec<_>) = all.partition(|about| about.breaks.is_some());
+    // A test of models searches the lock with another life.
+    for variant in wrong.iter().filter(|variant| variant.name != "lock/adopts-ghost") {
+        let of_family = right.iter().filter(|recipe| family(recipe) == family(variant));
+        let searched: Vec<_> = of_family.map(faults).collect();
+        let has_all = |has: &[bool; 2]| has.iter().zip(faults(variant)).all(|(has, needs)| *has || !needs);
+        assert!(searched.is_empty() || searched.iter().any(has_all), "{}", variant.name);
     }
 }
 

@@ -11,5 +11,13 @@ pub fn trial() -> Trial {
     group("membership", Fixture::watches, Fixture::belongs)
         .summary("Members by ephemeral znodes whose owners are looked at, and a list with its watch.")
         .source("zk-recipes")
-        .bounds(Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
+        .bounds(Bounds {
+            rounds: 2,
+            expiries: 1,
+            drops: 1,
+            crashes: 1,
+            restarts: 1,
+            lag: 1,
+            ..Bounds::clients(2)
+        })
 }

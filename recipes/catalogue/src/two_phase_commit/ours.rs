@@ -8,9 +8,11 @@ use zk_recipes::Watching;
 /// [`zk_recipes::Participant`], either way.
 pub fn trials() -> Vec<Trial> {
     vec![
-        ours("two-phase-commit", Watching::Coordinator).summary(
-            "Votes and decision are written once; a coordinator collects them, and is replaced if it is gone.",
-        ),
+        ours("two-phase-commit", Watching::Coordinator)
+            .summary(
+                "Votes and decision are written once; a coordinator collects them, and is replaced if it is gone.",
+            )
+            .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) }),
         ours("two-phase-commit/each-other", Watching::EachOther).summary(
             "The same recipe where every site watches the others' votes, so that none waits for a coordinator.",
         ),
