@@ -198,6 +198,7 @@ fn every_promise() -> Vec<Box<dyn AnyPromise>> {
         Box::new(RoundsDoNotMix::of(ROOT)),
         Box::new(ExclusionAmongLiveSessions::of(ROOT)),
         Box::new(ExclusionAtResource::checked(ROOT)),
+        Box::new(ExclusionAtResource::delayed(ROOT, Duration::from_secs(1))),
         Box::new(ExclusionAtResource::fenced(ROOT)),
         Box::new(ExclusionAtResource::unfenced(ROOT)),
         Box::new(Fifo::of_shared(ROOT, "-write-")),

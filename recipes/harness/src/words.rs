@@ -9,6 +9,7 @@
 //! | who | about what | words | number |
 //! |---|---|---|---|
 //! | locks and elections | the lock | [`ATTEMPTS`] to [`GIVES_UP`]: observations by themselves | |
+//! | who waits for a lock-delay | the lock | [`WAITS_FOR_DELAY`], [`HAS_WAITED`] | milliseconds |
 //! | leaders | the election | [`STOPS`]: it may have lost the lead | |
 //! | actors that ask who leads | a candidate's znode | [`FINDS`] | |
 //! | actors that are shown a sequencer | the znode that it names | [`PRESENTS`] to [`IS_REFUSED_WITH`] | 1 where exclusive mode is asked for |
@@ -79,7 +80,8 @@ macro_rules! words {
 
 words! {
     ATTEMPTS = "attempts", IS_GRANTED = "is granted", ENTERS = "enters", LEAVES = "leaves", RELEASED = "released",
-    GIVES_UP = "gives up", STOPS = "stops", FINDS = "finds",
+    GIVES_UP = "gives up", WAITS_FOR_DELAY = "waits for the lock-delay of",
+    HAS_WAITED = "has waited for the lock-delay of", STOPS = "stops", FINDS = "finds",
     PRESENTS = "presents", IS_ACCEPTED_WITH = "is accepted with", IS_REFUSED_WITH = "is refused with",
     COMES_TO = "comes to", SEES = "sees", PASSES = "passes",
     RAISES = "raises", HAS_RAISED = "has raised", LOWERS = "lowers", HAS_LOWERED = "has lowered",

@@ -26,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         right::trial(),
         lock_delay::trial(),
+        lock_delay::without(),
         version_zero::trial(),
         no_mode::trial(),
         set_sequencer::trial(),

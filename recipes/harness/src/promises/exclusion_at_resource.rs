@@ -1,10 +1,13 @@
-//! `exclusion-at-fenced-resource`, `exclusion-at-unfenced-resource` and `exclusion-at-checked-resource`.
+//! `exclusion-at-fenced-resource`, `exclusion-at-unfenced-resource`, `exclusion-at-checked-resource` and
+//! `exclusion-behind-lock-delay`.
 
 use super::findings::broken;
 use crate::context::SessionTracker;
 use crate::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use crate::promise::{Assumption, Finding, Promise, Terms};
+use crate::words::{self, Word};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 use zk_api::Text;
 
 /// At an outside resource, no holder's write is accepted once a later holder's was.
@@ -36,6 +39,10 @@ pub struct ExclusionAtResource {
     granted: BTreeMap<ActorId, bool>,
     /// Who was not granted it since it opened another session: what it has is of the former one.
     renewed: BTreeSet<ActorId>,
+    /// Who waits for a lock-delay, and whose sessions had ended as it began to.
+    waits: BTreeMap<ActorId, BTreeSet<ActorId>>,
+    /// Whose sessions ended longer ago than the lock-delay.
+    long_ended: BTreeSet<ActorId>,
 }
 
 /// What a write does to the promise.
@@ -54,6 +61,8 @@ enum At {
     Fenced,
     Unfenced,
     Checked,
+    /// The unfenced one, where those that have died are waited for.
+    Delayed(Duration),
 }
 
 impl ExclusionAtResource {
@@ -74,6 +83,12 @@ impl ExclusionAtResource {
         ExclusionAtResource::of(lock, At::Checked)
     }
 
+    /// At the resource that accepts everything, behind a lock-delay: owed to whoever writes no more than the delay after its
+    /// session has ended. Who waits for the delay says so: nobody has a clock here.
+    pub fn delayed(lock: &'static str, delay: Duration) -> Self {
+        ExclusionAtResource::of(lock, At::Delayed(delay))
+    }
+
     fn of(lock: &'static str, at: At) -> Self {
         ExclusionAtResource {
             lock,
@@ -84,6 +99,8 @@ impl ExclusionAtResource {
             superseded: BTreeMap::new(),
             granted: BTreeMap::new(),
             renewed: BTreeSet::new(),
+            waits: BTreeMap::new(),
+            long_ended: BTreeSet::new(),
         }
     }
 
@@ -97,6 +114,10 @@ impl ExclusionAtResource {
             && (self.tracker.has_ended(*actor) || self.has_a_session(*actor))
         {
             self.renewed.insert(*actor);
+            self.long_ended.remove(actor);
+            for ended in self.waits.values_mut() {
+                ended.remove(actor);
+            }
         }
         let dies = self.tracker.see(event);
         match event {
@@ -139,6 +160,23 @@ impl ExclusionAtResource {
             }
             Observation::Leaves { lock } | Observation::GivesUp { lock, .. } if **lock == *self.lock => {
                 self.asking.remove(&actor);
+            }
+            Observation::Notes { what, about, number } if **about == *self.lock => {
+                self.waits(actor, Word::own(what), *number);
+            }
+            _ => {}
+        }
+    }
+
+    fn waits(&mut self, actor: ActorId, what: Word<'_>, millis: i64) {
+        let At::Delayed(delay) = self.at else { return };
+        match what {
+            words::WAITS_FOR_DELAY => drop(self.waits.insert(actor, self.tracker.all_ended().clone())),
+            words::HAS_WAITED => {
+                let ended = self.waits.remove(&actor).unwrap_or_default();
+                if u128::try_from(millis).is_ok_and(|millis| millis >= delay.as_millis()) {
+                    self.long_ended.extend(ended);
+                }
             }
             _ => {}
         }
@@ -214,7 +252,12 @@ impl ExclusionAtResource {
         match self.at {
             At::Fenced | At::Checked => None,
             At::Unfenced if self.outlived_its_session(writer) => Some(Assumption::NoActionAfterSessionEnd),
-            At::Unfenced => self.tracker.lost_its_claim(writer).then_some(Assumption::NoAdministrator),
+            At::Delayed(_) if self.long_ended.contains(&writer.main()) => {
+                Some(Assumption::NoActionAfterSessionEnd)
+            }
+            At::Unfenced | At::Delayed(_) => {
+                self.tracker.lost_its_claim(writer).then_some(Assumption::NoAdministrator)
+            }
         }
     }
 }
@@ -231,6 +274,12 @@ impl Promise for ExclusionAtResource {
             At::Checked => Terms::of("exclusion-at-checked-resource").about(
                 "At a resource that asks whether the writer holds the lock, no holder's writes arrive after a later holder's.",
             ),
+            At::Delayed(_) => Terms::of("exclusion-behind-lock-delay")
+                .about(
+                    "Where every write is accepted, no holder's writes arrive after a later holder's, \
+                     unless the lock-delay had passed since its session ended.",
+                )
+                .assumes(&[Assumption::NoActionAfterSessionEnd, Assumption::NoAdministrator]),
         };
         let terms = terms.tested_when(
             "Of two that were granted the lock, not both to share it, one writes to the resource.",
@@ -239,7 +288,7 @@ impl Promise for ExclusionAtResource {
             // The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
             // which is theirs where all who have a part in it live on.
             At::Fenced | At::Unfenced => terms.judged_from_outside(),
-            At::Checked => terms,
+            At::Checked | At::Delayed(_) => terms,
         }
     }
 
@@ -250,7 +299,7 @@ impl Promise for ExclusionAtResource {
             Effect::Breaks(actor) => {
                 let kind = match self.at {
                     At::Fenced => "fenced",
-                    At::Unfenced => "unfenced",
+                    At::Unfenced | At::Delayed(_) => "unfenced",
                     At::Checked => "checked",
                 };
                 let what =
@@ -461,6 +510,34 @@ mod tests {
     fn a_dead_session_violates_no_assumption_where_a_check_was_to_help() {
         let found = findings(ExclusionAtResource::checked(LOCK), aba(Unfenced, true, vec![closed(0)]));
         assert_eq!(broken_by(&found), [(CHECKED, None)]);
+    }
+
+    #[test]
+    fn behind_a_lock_delay_a_write_after_the_end_of_a_session_is_late_only_once_the_delay_has_passed() {
+        let tells = |word, millis| {
+            let what = Observation::note(word, LOCK, millis);
+            Event::Observed { actor: actor(1), what }
+        };
+        let (waits, has_waited) =
+            (|| tells(words::WAITS_FOR_DELAY, 9), |millis| tells(words::HAS_WAITED, millis));
+        let late = |between| {
+            let found = findings(
+                ExclusionAtResource::delayed(LOCK, Duration::from_millis(9)),
+                aba(Unfenced, true, between),
+            );
+            broken_by(&found) == [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]
+        };
+        assert!(late(vec![closed(0), waits(), has_waited(9)]));
+        for too_soon in [
+            vec![closed(0)],
+            vec![closed(0), waits()],
+            vec![closed(0), waits(), has_waited(8)],
+            vec![closed(0), has_waited(9)],
+            vec![waits(), closed(0), has_waited(9)],
+            vec![waits(), has_waited(9)],
+        ] {
+            assert!(!late(too_soon.clone()), "{too_soon:?}");
+        }
     }
 
     #[test]
