@@ -20,6 +20,7 @@
 //! | producers | the items' parent | [`BEGINS_TO_PUT_INTO`], [`HAS_PUT_INTO`] | which item it is |
 //! | consumers | the items' parent | [`ASKS`] | |
 //! | consumers | an item's znode | [`TAKES`], [`HAS_WORKED_OFF`], [`IS_DONE_WITH`] | |
+//! | consumers | an item's znode, and what they find in it: `/queue/items/item-7: pay` | [`IS_GIVEN`] | |
 //! | sites | the transaction's znode | [`PROPOSES`], [`WAITS_NO_LONGER`] | how many sites there are |
 //! | sites that hear of it | the transaction's znode, and what it is about: `/tx/7: pay` | [`IS_TO_DO`] | the site's process |
 //! | sites | the transaction's znode | [`VOTES_TO_COMMIT`] to [`IS_THROUGH_WITH`] | the site's process |
@@ -87,7 +88,8 @@ words! {
     RAISES = "raises", HAS_RAISED = "has raised", LOWERS = "lowers", HAS_LOWERED = "has lowered",
     ARRIVES_AT = "arrives at", ASKS_TO_LEAVE = "asks to leave", HAS_LEFT = "has left",
     PUTS = "puts", HAS_PUT = "has put", BEGINS_TO_PUT_INTO = "begins to put into", HAS_PUT_INTO = "has put into",
-    ASKS = "asks", TAKES = "takes", HAS_WORKED_OFF = "has worked off", IS_DONE_WITH = "is done with",
+    ASKS = "asks", TAKES = "takes", IS_GIVEN = "is given", HAS_WORKED_OFF = "has worked off",
+    IS_DONE_WITH = "is done with",
     PROPOSES = "proposes", IS_TO_DO = "is to do", WAITS_NO_LONGER = "waits no longer for the others in",
     VOTES_TO_COMMIT = "votes to commit", VOTES_TO_ABORT = "votes to abort", COMMITS = "commits", ABORTS = "aborts",
     IS_THROUGH_WITH = "is through with",

@@ -1,6 +1,6 @@
 //! What all queues on trial have in common: the first process puts, or the first few; the others take and work.
 
-use zk_api::{Text, ZPath};
+use zk_api::{Data, Text, ZPath};
 use zk_harness::common::{AnyProbe, AnyZooKeeper, InRound, Turn, in_round};
 use zk_harness::event::Observation;
 use zk_harness::probe::Probe;
@@ -25,7 +25,8 @@ const WORDS: Order = &[
     (words::HAS_PUT_INTO, &[words::HAS_PUT]),
     (words::ASKS, &[START, words::IS_DONE_WITH]),
     (words::TAKES, &[words::ASKS]),
-    (words::HAS_WORKED_OFF, &[words::TAKES]),
+    (words::IS_GIVEN, &[words::TAKES]),
+    (words::HAS_WORKED_OFF, &[words::IS_GIVEN]),
     (words::IS_DONE_WITH, &[words::HAS_WORKED_OFF]),
     (DONE, &[words::HAS_PUT_INTO, words::IS_DONE_WITH]),
 ];
@@ -165,9 +166,11 @@ impl Fixture {
         self.probe.observe(Observation::note(words::ASKS, ITEMS, round.into()));
     }
 
-    /// It has an item, and works it off.
-    pub async fn works(&self, item: &ZPath, round: u8) {
+    /// It has an item with this payload, and works it off.
+    pub async fn works(&self, item: &ZPath, payload: &Data, round: u8) {
         self.probe.observe(Observation::begins(words::TAKES, item.as_str(), round.into()));
+        let about = format!("{item}: {}", String::from_utf8_lossy(payload.bytes()));
+        self.probe.observe(Observation::note(words::IS_GIVEN, &about, round.into()));
         self.probe.work().await;
         self.probe.observe(Observation::note(words::HAS_WORKED_OFF, item.as_str(), round.into()));
     }

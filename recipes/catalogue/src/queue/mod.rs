@@ -23,7 +23,7 @@
 //!         fixture.asks(round).await;
 //!         let taken = consumer.take(Delivery::AtLeastOnce).await?;
 //!         let item = taken.item().clone();
-//!         fixture.works(&item, round).await;
+//!         fixture.works(&item, taken.data(), round).await;
 //!         taken.done().await?;
 //!         fixture.done(&item, round);
 //!     }

@@ -62,7 +62,7 @@ pub(super) async fn consume(fixture: &Fixture, delivery: Delivery) -> Result<(),
         fixture.asks(round).await;
         let taken = consumer.take(delivery).await?;
         let item: ZPath = taken.item().clone();
-        fixture.works(&item, round).await;
+        fixture.works(&item, taken.data(), round).await;
         taken.done().await?;
         fixture.done(&item, round);
     }

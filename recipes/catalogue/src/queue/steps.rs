@@ -4,7 +4,7 @@ use super::fixture::{Fixture, Item};
 use zk_api::{
     CreateMode, Data, Either, ErrorCode, Local, Outcome, Text, ZPath, ZooKeeper, race, sequence_of,
 };
-use zk_harness::common::{AnyZooKeeper, InRound, Stop, plain};
+use zk_harness::common::{AnyZooKeeper, InRound, Stop, knowing, plain};
 
 /// How the published steps of a consumer are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +43,8 @@ impl Steps {
         for round in 0..fixture.rounds() {
             let zk = fixture.zk(round);
             fixture.asks(round).await;
-            let item = self.take(&zk, fixture, &mut list).await?;
-            fixture.works(&item, round).await;
+            let (item, payload) = self.take(&zk, fixture, &mut list).await?;
+            fixture.works(&item, &payload, round).await;
             if !self.deletes_first {
                 self.remove(&zk, &item, &list).await?;
             }
@@ -58,7 +58,7 @@ impl Steps {
         zk: &InRound<AnyZooKeeper>,
         fixture: &Fixture,
         list: &mut Vec<Text>,
-    ) -> Result<ZPath, Stop> {
+    ) -> Result<(ZPath, Data), Stop> {
         loop {
             zk.checkpoint("steps/take", &[Local::Text(&list.join(" "))]);
             let Some(head) = list.first().cloned() else {
@@ -69,8 +69,8 @@ impl Steps {
                 list.remove(0);
             }
             let item = plain::child(&fixture.parent(), &head);
-            match zk.data(&item).await {
-                Ok(_) => {}
+            let payload = match zk.data(&item).await {
+                Ok((payload, _)) => payload,
                 Err(e) if e.code == ErrorCode::NoNode && !self.no_node_fails => {
                     if !self.pops_first && !self.same_cache {
                         list.remove(0);
@@ -81,12 +81,13 @@ impl Steps {
                     plain::passing(zk, e).await?;
                     continue;
                 }
-            }
+            };
             if !self.pops_first {
                 list.remove(0);
             }
-            if !self.deletes_first || self.remove(zk, &item, list).await? {
-                return Ok(item);
+            let text = String::from_utf8_lossy(payload.bytes()).into_owned();
+            if !self.deletes_first || self.remove(&knowing(zk.clone(), &text), &item, list).await? {
+                return Ok((item, payload));
             }
         }
     }

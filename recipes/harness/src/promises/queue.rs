@@ -3,7 +3,8 @@
 //! An item is a znode below the queue's items, and not below another item, whose data is not empty; the data is its
 //! payload. What is in an ephemeral znode is a payload only if its owner is putting it: a consumer may mark by one that it
 //! is there, or what it has taken; and what is written into an item, only if it has been put. A producer *puts* a payload
-//! with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
+//! with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item. It
+//! may say as well which payload it *is given*: `ITEM: PAYLOAD`.
 
 use super::findings::{broken_at, broken_for};
 use crate::context::{SessionTracker, below, name, parent};
@@ -28,6 +29,8 @@ enum QueueStep<'a> {
     Vanishes(&'a Text),
     Asks(ActorId),
     Takes(ActorId, &'a str),
+    /// It has found this payload in an item.
+    IsGiven(ActorId, &'a str, &'a str),
     WorkedOff(&'a str),
     /// Its consumer does no more about an item.
     IsDoneWith(ActorId, &'a str),
@@ -76,6 +79,9 @@ impl Ears {
                 }
                 (words::ASKS, items, _) if items == self.items => Some(QueueStep::Asks(*actor)),
                 (words::TAKES, item, _) if below(self.items, item) => Some(QueueStep::Takes(*actor, item)),
+                (words::IS_GIVEN, about, _) if below(self.items, about) => {
+                    about.split_once(": ").map(|(item, payload)| QueueStep::IsGiven(*actor, item, payload))
+                }
                 (words::HAS_WORKED_OFF, item, _) if below(self.items, item) => {
                     Some(QueueStep::WorkedOff(item))
                 }
@@ -256,7 +262,7 @@ impl Promise for NothingLost {
             Some(QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
-            Some(QueueStep::Vanishes(_) | QueueStep::IsDoneWith(..)) | None => {}
+            Some(QueueStep::Vanishes(_) | QueueStep::IsGiven(..) | QueueStep::IsDoneWith(..)) | None => {}
         }
     }
 
@@ -271,7 +277,7 @@ impl Promise for NothingLost {
 
 /// No payload is taken more often than it was put. With at-least-once delivery, no payload is taken again while the session
 /// in which it was taken lives; its taker may have opened another session since. Who is done with an item, and has not
-/// worked it off, has given it back.
+/// worked it off, has given it back. Who says what it is given has what is in the item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakenOnce {
     ears: Ears,
@@ -358,6 +364,13 @@ impl Promise for TakenOnce {
             Some(QueueStep::IsDoneWith(actor, item)) if self.delivery == Delivery::AtLeastOnce => {
                 let gives_back = |taker: &Taker| taker.actor == actor && !taker.worked_off;
                 self.takers.retain(|(_, taken), taker| **taken != *item || !gives_back(taker));
+            }
+            Some(QueueStep::IsGiven(actor, item, payload)) => {
+                let is_other = |put: &Data| String::from_utf8_lossy(put.bytes()) != payload;
+                if self.payloads.get(item).is_some_and(is_other) {
+                    let what = format!("{actor} is given '{payload}' for what is in {item}");
+                    found.push(broken_of(what, item));
+                }
             }
             _ => {}
         }
@@ -477,6 +490,7 @@ impl Promise for TakesInOrder {
                 | QueueStep::WorkedOff(_)
                 | QueueStep::IsDoneWith(..)
                 | QueueStep::HasPut(..)
+                | QueueStep::IsGiven(..)
                 | QueueStep::Changes(..),
             )
             | None => {}

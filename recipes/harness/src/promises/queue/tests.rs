@@ -94,6 +94,21 @@ fn two_takers_of_one_payload_break_it() {
     }
 }
 
+#[test]
+fn who_is_given_what_is_not_in_the_item_breaks_it() {
+    let given = |about: &str| {
+        let events = vec![put(1), put(2), asks(1), takes(1, 1), notes(1, "is given", about)];
+        broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), events))
+            .first()
+            .map(|(what, _)| what.to_string())
+    };
+    assert_eq!(given("/queue/items/item-1: 1"), None);
+    let [lost, exchanged] = ["", "2"].map(|payload| given(&format!("/queue/items/item-1: {payload}")));
+    assert_eq!(lost.as_deref(), Some("p1 is given '' for what is in /queue/items/item-1"));
+    assert_eq!(exchanged.as_deref(), Some("p1 is given '2' for what is in /queue/items/item-1"));
+    assert_eq!(given("/queue/others/item-1: 2"), None);
+}
+
 /// Jobs that are all called the same were one, taken again and again, in a right queue.
 #[test]
 fn what_was_put_twice_may_be_taken_twice() {
