@@ -1,7 +1,7 @@
 //! `no-orphan-znode`.
 
 use super::findings::broken;
-use crate::context::{SessionTracker, below, parent};
+use crate::context::{SessionTracker, Standing, below, parent};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use zk_api::{SessionId, Text};
 ///
 /// Znodes of sessions that have ended are the ensemble's to remove, and are not judged here; nor is that of an
 /// attempt that crashed, which its session's expiry will remove. A persistent one that was made within an attempt stands
-/// for it if it outlives it, and somebody that asks alone gives up: nobody has had the lock since.
+/// for it if it outlives it, and somebody that asks while nobody has the lock gives up: nobody has had it since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanZnode {
     lock: &'static str,
@@ -25,15 +25,15 @@ pub struct NoOrphanZnode {
     lines: BTreeSet<Text>,
     /// Persistent znodes that were made within attempts.
     persistent: BTreeMap<Text, Persistent>,
-    /// Who asks alone while there are any.
-    alone: BTreeSet<ActorId>,
+    /// Who asks while there are any, and nobody has the lock.
+    unopposed: BTreeSet<ActorId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Persistent {
     maker: ActorId,
     by: SessionId,
-    /// Who gave up though it asked alone, and the maker's attempt was over.
+    /// Who gave up though nobody had it, and the maker's attempt was over.
     shut_out: Option<ActorId>,
 }
 
@@ -41,17 +41,16 @@ impl NoOrphanZnode {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
         let (tracker, nodes, persistent) = (SessionTracker::of(lock), BTreeMap::new(), BTreeMap::new());
-        let (attempting, lines, alone) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        NoOrphanZnode { lock, tracker, attempting, nodes, lines, persistent, alone }
+        let (attempting, lines, unopposed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        NoOrphanZnode { lock, tracker, attempting, nodes, lines, persistent, unopposed }
     }
 
     /// Somebody asks for the lock.
     fn attempts(&mut self, actor: ActorId) {
-        self.alone.clear();
-        let is_other = |other: &ActorId| other.main() != actor.main();
-        let is_alone = !self.tracker.standing.keys().any(is_other)
-            && !self.nodes.values().any(|(owner, _)| is_other(owner));
-        self.alone.extend((is_alone && !self.persistent.is_empty()).then_some(actor));
+        let asks = |process: &ActorId| self.tracker.asking(*process) > 0;
+        let is_had = self.tracker.standing.values().any(|how| *how != Standing::Waits)
+            || self.nodes.values().any(|(owner, _)| !asks(owner));
+        self.unopposed.extend((!is_had && !self.persistent.is_empty()).then_some(actor));
         // Another of its threads may have one for an attempt of its own.
         if !self.attempting.iter().any(|other| other.main() == actor.main()) {
             let own = self.nodes.values_mut().filter(|(owner, _)| *owner == actor.main());
@@ -66,7 +65,6 @@ impl NoOrphanZnode {
         if owner == by {
             self.lines.extend(is_within.then(|| parent(path).into()));
             self.nodes.insert(path.clone(), (maker, false));
-            self.alone.retain(|other| other.main() == maker);
         } else if is_within {
             self.persistent.insert(path.clone(), Persistent { maker, by, shut_out: None });
         }
@@ -76,11 +74,12 @@ impl NoOrphanZnode {
     fn is_had(&mut self, actor: ActorId) {
         self.persistent.retain(|_, node| node.maker == actor.main());
         self.persistent.values_mut().for_each(|node| node.shut_out = None);
+        self.unopposed.clear();
     }
 
     fn gives_up(&mut self, actor: ActorId) {
         self.ends(actor);
-        if self.alone.remove(&actor) {
+        if self.unopposed.remove(&actor) {
             for node in self.persistent.values_mut() {
                 let goes_on = self.attempting.iter().any(|other| other.main() == node.maker);
                 if !goes_on || !self.tracker.live.contains_key(&node.by) {
@@ -106,7 +105,10 @@ impl Promise for NoOrphanZnode {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        self.tracker.see(event);
+        if self.tracker.see(event).is_some() {
+            // The dead have what they had until their session ends.
+            self.unopposed.clear();
+        }
         match event {
             Event::Observed { actor, what } => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => self.attempts(*actor),
@@ -141,7 +143,7 @@ impl Promise for NoOrphanZnode {
                 self.persistent.remove(path);
             }
             Event::Is(GroundTruth::Disconnected { actor }) => {
-                self.alone.retain(|other| other.main() != *actor);
+                self.unopposed.retain(|other| other.main() != *actor);
             }
             Event::Is(_) => {}
         }
@@ -312,11 +314,18 @@ mod tests {
         assert_eq!(judge([tries(), vec![crashed(0), closed(0)]].concat()), 0, "nobody has asked since");
         let dead = || vec![crashed(0), closed(0)];
         assert_eq!(judge([dead(), tries(), vec![attempts(1), enters(1)]].concat()), 0, "it keeps nobody out");
-        let own = [vec![opened(2), attempts(2)], tries()].concat();
-        assert_eq!(judge([dead(), own].concat()), 0, "somebody else asks");
-        let meanwhile = created("/lock/a-lock-0000000000", 2);
-        let other = vec![opened(2), attempts(1), meanwhile, gives_up(1)];
-        assert_eq!(judge([dead(), other].concat()), 0);
+        let both = vec![opened(2), attempts(2), created("/lock/a-lock-0000000000", 2)];
+        assert_eq!(judge([dead(), both.clone(), tries()].concat()), 1, "another asks as well");
+        let ends =
+            [vec![enters(2)], vec![crashed(2)], vec![vanished("/lock/a-lock-0000000000", 2), closed(2)]];
+        for end in ends {
+            let meanwhile = [vec![attempts(1)], end.clone(), vec![gives_up(1)]].concat();
+            assert_eq!(judge([dead(), both.clone(), meanwhile].concat()), 0, "{end:?}");
+            let before = judge([dead(), both.clone(), end.clone(), tries()].concat());
+            assert_eq!(before, usize::from(end.len() > 1), "{end:?}");
+        }
+        let leaves = [both, vec![granted(2), leaves(2)], tries()];
+        assert_eq!(judge([dead(), leaves.concat()].concat()), 0, "it has left, and not released it");
         let lost = Event::Is(GroundTruth::Disconnected { actor: actor(1) });
         assert_eq!(judge([dead(), vec![attempts(1), lost, gives_up(1)]].concat()), 0);
         let gone = deleted(NODE, 1, NOBODY);
