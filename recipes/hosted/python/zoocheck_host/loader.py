@@ -1,9 +1,13 @@
 """Run by `python -c`: stdin begins with the host's modules, so that nothing need be installed. Starts the host."""
 
+import sys
+
+# With `-c`, it begins with the current folder, whose files are not meant by what the host imports.
+sys.path[:] = [folder for folder in sys.path if folder]
+
 import importlib.abc
 import importlib.util
 import struct
-import sys
 
 
 class Told(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
