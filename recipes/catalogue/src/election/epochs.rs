@@ -36,7 +36,7 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
 pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
     let mut all = promises::of_fenced_lock(ELECTION);
     all.push(Box::new(AnnouncedLeaderLed::of(ELECTION)));
-    all.push(Box::new(StopsAtLoss::of(ELECTION, OnDisconnect::Stop)));
+    all.push(Box::new(StopsAtLoss::of(ELECTION, OnDisconnect::Stop).and_for_nothing_else()));
     all.push(Box::new(SessionEndNoticed::default()));
     all
 }

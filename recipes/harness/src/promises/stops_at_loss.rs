@@ -4,31 +4,43 @@ use super::findings::broken;
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_recipes::OnDisconnect;
 
 /// An actor that holds something and is told that it may have lost it stops at once.
 ///
 /// It is told by the end of its session or, with [`OnDisconnect::Stop`], by a lost connection. It must say
 /// [`STOPS`](words::STOPS), or leave, before it writes again and before another is granted the same thing: an actor
-/// that listens does so in the step in which it is told. A write that was on its way may still arrive.
+/// that listens does so in the step in which it is told. A write that was on its way may still arrive. Where it is owed,
+/// nobody says that it stops who was not told so.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StopsAtLoss {
     lock: &'static str,
     on: OnDisconnect,
     /// Who is inside, and whether it was told and has not stopped yet.
     inside: BTreeMap<ActorId, bool>,
+    /// Whose clients have no connection, or no session; `None` where anybody may stop.
+    told: Option<BTreeSet<ActorId>>,
 }
 
 impl StopsAtLoss {
     /// For one lock or election.
     pub fn of(lock: &'static str, on: OnDisconnect) -> Self {
-        StopsAtLoss { lock, on, inside: BTreeMap::new() }
+        StopsAtLoss { lock, on, inside: BTreeMap::new(), told: None }
+    }
+
+    /// Nobody says that it stops for another reason. Not for those who watch their znodes.
+    #[must_use]
+    pub fn and_for_nothing_else(self) -> Self {
+        StopsAtLoss { told: Some(BTreeSet::new()), ..self }
     }
 
     fn told(&mut self, actor: ActorId) {
         for (_, told) in self.inside.iter_mut().filter(|(inside, _)| inside.main() == actor) {
             *told = true;
+        }
+        if let Some(told) = &mut self.told {
+            told.insert(actor);
         }
     }
 
@@ -49,6 +61,9 @@ impl StopsAtLoss {
                 self.inside.insert(actor, false);
             }
             Observation::Notes { about, .. } if what.word() == words::STOPS && **about == *lock => {
+                if self.told.as_ref().is_some_and(|told| !told.contains(&actor.main())) {
+                    found.push(broken(format!("{actor} stops though nobody has told it to"), None));
+                }
                 self.stops(actor, found);
             }
             Observation::Leaves { lock: of }
@@ -64,6 +79,13 @@ impl StopsAtLoss {
 
     fn ends(&mut self, process: ActorId) {
         self.inside.retain(|inside, _| inside.main() != process);
+        self.is_connected(process);
+    }
+
+    fn is_connected(&mut self, process: ActorId) {
+        if let Some(told) = &mut self.told {
+            told.remove(&process);
+        }
     }
 
     fn stops(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
@@ -88,6 +110,7 @@ impl Promise for StopsAtLoss {
                 OnDisconnect::Stop => self.told(*actor),
                 OnDisconnect::KeepUntilExpired => {}
             },
+            Event::Is(GroundTruth::Connected { actor }) => self.is_connected(*actor),
             Event::Is(GroundTruth::Wrote { actor, .. }) => {
                 if let Some(told @ true) = self.inside.get_mut(actor) {
                     *told = false;
@@ -143,6 +166,25 @@ mod tests {
         let stops = Event::Observed { actor: actor(0), what: Observation::note(words::STOPS, LOCK, 0) };
         let events = vec![enters(0), learns(0), stops, wrote(Resource::Unfenced, 0, true), granted(1)];
         assert_eq!(judge(OnDisconnect::Stop, events), [Finding::Tested]);
+    }
+
+    #[test]
+    fn who_stops_without_a_cause_breaks_it_where_that_is_owed() {
+        let connected = Event::Is(GroundTruth::Connected { actor: actor(0) });
+        let stops = |before: Vec<Event>| {
+            let events = [before, vec![notes(0, "stops", LOCK)]].concat();
+            assert_eq!(broken_by(&judge(OnDisconnect::Stop, events.clone())), []);
+            let promise = StopsAtLoss::of(LOCK, OnDisconnect::Stop).and_for_nothing_else();
+            broken_by(&findings(promise, events)).iter().map(|(what, _)| what.to_string()).collect::<Vec<_>>()
+        };
+        let what = ["p0 stops though nobody has told it to"];
+        assert_eq!(stops(vec![enters(0)]), what);
+        assert_eq!(stops(vec![enters(0), disconnected(1)]), what);
+        assert_eq!(stops(vec![disconnected(0), connected, enters(0)]), what);
+        for told in [learns(0), disconnected(0)] {
+            assert_eq!(stops(vec![enters(0), told.clone()]), [""; 0]);
+            assert_eq!(stops(vec![told, enters(0)]), [""; 0], "it was told as it entered");
+        }
     }
 
     #[test]
