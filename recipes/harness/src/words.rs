@@ -11,7 +11,7 @@
 //! | locks and elections | the lock | [`ATTEMPTS`] to [`GIVES_UP`]: observations by themselves | |
 //! | who waits for a lock-delay | the lock | [`WAITS_FOR_DELAY`], [`HAS_WAITED`] | milliseconds |
 //! | leaders | the election | [`STOPS`]: it may have lost the lead | |
-//! | actors that ask who leads | a candidate's znode | [`FINDS`] | |
+//! | actors that ask who leads | a candidate's znode, or the election's if they find nobody | [`FINDS`] | |
 //! | actors that are shown a sequencer | the znode that it names | [`PRESENTS`] to [`IS_REFUSED_WITH`] | 1 where exclusive mode is asked for |
 //! | waiters | the barrier's znode | [`COMES_TO`], [`SEES`], [`PASSES`] | |
 //! | actors that raise it | the barrier's znode | [`RAISES`] to [`HAS_LOWERED`] | |

@@ -1,13 +1,14 @@
 //! `election`: the recipe of this project.
 
 use super::fixture::{ELECTION, Fixture, election};
-use zk_harness::common::Stop;
+use zk_api::{Local, Locals, ZPath};
+use zk_harness::common::{Stop, plain};
 use zk_harness::promise::AnyPromise;
 use zk_harness::promises::{self, AnnouncedLeaderLed, SessionEndNoticed, StopsAtLoss};
 use zk_harness::trial::{Bounds, Trial};
-use zk_recipes::{Election, OnDisconnect, leader};
+use zk_recipes::{Election, Leader, OnDisconnect, leader, next_leader};
 
-/// [`zk_recipes::Election`]: stands, leads, announces itself, works, resigns, and looks who leads then.
+/// [`zk_recipes::Election`]: stands, leads, announces itself, looks who leads, works, resigns, and looks who leads then.
 ///
 /// A leader stops at a lost connection.
 pub fn trial() -> Trial {
@@ -22,14 +23,28 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let (zk, parent, guid) = (fixture.zk(), fixture.election(), fixture.guid());
     let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");
     let leadership = election.lead().await?;
-    let announced = async { Ok(leadership.announce(guid.as_bytes()).await?) };
+    let announced = async {
+        leadership.announce(guid.as_bytes()).await?;
+        let leads = [Local::Text(leadership.node().as_str()), Local::Zxid(leadership.epoch())];
+        let zk = Locals::of(&leads).told_by(zk.clone());
+        fixture.finds(&announced_as(&next_leader(&zk, &parent, None).await?, &parent));
+        let found = leader(&zk, &parent).await?;
+        fixture.finds(&found.map_or(parent.clone(), |leader| announced_as(&leader, &parent)));
+        Ok(())
+    };
     let lost = leadership.session_lost(OnDisconnect::Stop);
     fixture.term(leadership.node(), Some(leadership.epoch()), lost, announced).await?;
     leadership.resign().await?;
     if let Some(leader) = leader(&zk, &parent).await? {
-        fixture.finds(&leader.node);
+        fixture.finds(&announced_as(&leader, &parent));
     }
     Ok(())
+}
+
+/// The candidate that has announced itself so: by its guid, which its znode's name begins with.
+fn announced_as(leader: &Leader, parent: &ZPath) -> ZPath {
+    let number = leader.node.name().split_once('-').map_or("", |(_, number)| number);
+    plain::child(parent, &format!("{}-{number}", String::from_utf8_lossy(&leader.identity)))
 }
 
 /// What the recipe promises: all that a fenced lock does, and what concerns leaders.

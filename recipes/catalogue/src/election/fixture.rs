@@ -41,10 +41,13 @@ const WORDS: Order = &[
     (words::ATTEMPTS, &[START, words::RELEASED]),
     (words::IS_GRANTED, &[words::ATTEMPTS]),
     (words::ENTERS, &[words::IS_GRANTED]),
-    (words::STOPS, &[words::ENTERS]),
-    (words::LEAVES, &[words::ENTERS, words::STOPS]),
-    (words::FINDS, &[words::LEAVES]),
-    (words::GIVES_UP, &[words::ATTEMPTS, words::IS_GRANTED, words::ENTERS, words::STOPS, words::LEAVES]),
+    (words::STOPS, &[words::ENTERS, words::FINDS]),
+    (words::LEAVES, &[words::ENTERS, words::FINDS, words::STOPS]),
+    (words::FINDS, &[words::ENTERS, words::FINDS, words::LEAVES]),
+    (
+        words::GIVES_UP,
+        &[words::ATTEMPTS, words::IS_GRANTED, words::ENTERS, words::FINDS, words::STOPS, words::LEAVES],
+    ),
     (words::RELEASED, &[words::LEAVES, words::FINDS, words::GIVES_UP]),
     (DONE, &[words::RELEASED]),
 ];
@@ -238,7 +241,7 @@ impl Fixture {
         self.probe.observe(Observation::note(words::STOPS, ELECTION, 0));
     }
 
-    /// Somebody asked who leads, and was given this candidate.
+    /// Somebody asked who leads, and was given this candidate, or nobody: then it is the election's own znode.
     pub fn finds(&self, node: &ZPath) {
         self.probe.observe(Observation::note(words::FINDS, node.as_str(), 0));
     }

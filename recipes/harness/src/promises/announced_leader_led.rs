@@ -12,7 +12,8 @@ use zk_api::{SessionId, Text};
 ///
 /// An announcement is a write of the election's own znode. When it takes effect, its writer must own the oldest of the
 /// candidates' znodes. An actor that asks who leads says "finds" and the candidate's znode; the znode's owner must have
-/// said by then that it was granted the lead: a candidate that stands first may not know that yet, and may never.
+/// said by then that it was granted the lead: a candidate that stands first may not know that yet, and may never. Who says
+/// "finds" and the election's own znode has found nobody, which cannot be as long as it leads and is announced itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AnnouncedLeaderLed {
     election: &'static str,
@@ -21,6 +22,8 @@ pub struct AnnouncedLeaderLed {
     queue: Vec<(Text, SessionId)>,
     /// By which znodes somebody was elected.
     elected: BTreeSet<Text>,
+    /// Who was announced last, and stands still.
+    announced: Option<SessionId>,
 }
 
 impl AnnouncedLeaderLed {
@@ -31,6 +34,7 @@ impl AnnouncedLeaderLed {
             tracker: SessionTracker::of(election),
             queue: Vec::new(),
             elected: BTreeSet::new(),
+            announced: None,
         }
     }
 
@@ -69,9 +73,12 @@ impl Promise for AnnouncedLeaderLed {
             }
             Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.election, path) => {
                 self.queue.retain(|(queued, _)| queued != path);
+                self.announced =
+                    self.announced.filter(|session| self.queue.iter().any(|(_, owner)| owner == session));
             }
             Event::Is(GroundTruth::NodeWritten { path, by, .. }) if **path == *self.election => {
                 self.announced(*by, found);
+                self.announced = Some(*by).filter(|by| self.queue.iter().any(|(_, owner)| owner == by));
             }
             Event::Observed { what: Observation::Granted { lock, node, .. }, .. }
                 if **lock == *self.election =>
@@ -79,9 +86,15 @@ impl Promise for AnnouncedLeaderLed {
                 self.elected.insert(node.clone());
             }
             Event::Observed { actor, what } => {
-                if let Some((words::FINDS, node, _)) = what.told()
-                    && below(self.election, node)
-                {
+                let Some((words::FINDS, node, _)) = what.told() else { return };
+                let announced = self.announced.and_then(|session| self.tracker.live.get(&session));
+                if node == self.election && announced == Some(&actor.main()) {
+                    found.push(broken(
+                        format!("{actor} finds that nobody leads, though it was announced"),
+                        None,
+                    ));
+                }
+                if below(self.election, node) {
                     let owner = self.queue.iter().find(|(queued, _)| **queued == *node);
                     let owner = owner.and_then(|(_, session)| self.tracker.live.get(session));
                     match self.elected.contains(node) {
@@ -135,6 +148,19 @@ mod tests {
     fn finding_who_does_not_know_breaks_it() {
         let what = "p1 finds that /lock/a-n-0000000000 leads, which does not know";
         assert_eq!(broken_by(&judge(vec![finds(1, A)])), [(what, None)]);
+    }
+
+    #[test]
+    fn to_find_nobody_breaks_it_for_who_leads_and_is_announced() {
+        let announced = || vec![granted_as(0, A, None), announces(0)];
+        let found = |then: Vec<Event>| broken_by(&judge([announced(), then].concat())).len();
+        let what = "p0 finds that nobody leads, though it was announced";
+        assert_eq!(broken_by(&judge([announced(), vec![finds(0, LOCK)]].concat())), [(what, None)]);
+        assert_eq!(found(vec![finds(1, LOCK)]), 0, "it may be behind");
+        assert_eq!(found(vec![vanished(A, 0), finds(0, LOCK)]), 0);
+        assert_eq!(found(vec![closed(0), finds(0, LOCK)]), 0);
+        assert_eq!(found(vec![vanished(B, 1), finds(0, LOCK)]), 1);
+        assert_eq!(broken_by(&judge(vec![granted_as(0, A, None), finds(0, LOCK)])), []);
     }
 
     #[test]
