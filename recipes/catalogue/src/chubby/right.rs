@@ -3,14 +3,14 @@
 use super::fixture::{chubby, mode, presents, promises};
 use crate::lock::{Fixture, LOCK};
 use zk_api::{Local, ZooKeeper};
-use zk_harness::common::Stop;
+use zk_harness::common::{Stop, knowing};
 use zk_harness::promises::{ExclusionAtResource, TokensIncrease};
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::chubby::{FileError, Handle, check_sequencer};
 use zk_recipes::{Mode, OnDisconnect};
 
 /// [`zk_recipes::chubby`]: opens the file, takes its lock, has its sequencer checked, comes to the resources with it,
-/// gives the lock back, and tries to write once more under the sequencer that is over.
+/// gives the lock back, has its sequencer checked once more, and tries to write under it though it is over.
 pub fn trial() -> Trial {
     chubby("chubby", turn)
         .summary("Files with locks and sequencers that order holders, know the mode, and can be checked.")
@@ -41,6 +41,9 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
     }
     fixture.leave();
     locked.release().await?;
+    presents(&fixture, &sequencer.node, mode, None);
+    let accepted = check_sequencer(&knowing(zk.clone(), "over"), &sequencer, mode).await?;
+    presents(&fixture, &sequencer.node, mode, Some(accepted));
     handle.set_sequencer(sequencer.clone());
     zk.checkpoint("chubby/over", &[Local::Text(sequencer.node.as_str())]);
     presents(&fixture, &sequencer.node, mode, None);
