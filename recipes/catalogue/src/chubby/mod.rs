@@ -25,6 +25,7 @@ use zk_harness::trial::Trial;
 pub fn trials() -> Vec<Trial> {
     vec![
         right::trial(),
+        right::tried(),
         lock_delay::trial(),
         lock_delay::without(),
         version_zero::trial(),

@@ -1,8 +1,9 @@
-//! `chubby`: the recipe of this project.
+//! `chubby` and `chubby/try`: the recipe of this project.
 
 use super::fixture::{chubby, mode, presents, promises};
-use crate::lock::{Fixture, LOCK};
-use zk_api::{Local, ZooKeeper};
+use crate::lock::{Fixture, LOCK, lock};
+use crate::try_lock;
+use zk_api::{Local, Locals, ZooKeeper};
 use zk_harness::common::{Stop, knowing};
 use zk_harness::promises::{ExclusionAtResource, TokensIncrease};
 use zk_harness::trial::{Bounds, Trial};
@@ -54,6 +55,46 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
         }
         Err(error) => return Err(stop(error)),
     }
+    Ok(handle.close().await?)
+}
+
+/// The lock is only tried, and the file's other operations while it is held.
+pub fn tried() -> Trial {
+    lock("chubby/try", tries)
+        .summary("Only tries the lock; lists the file meanwhile, tries to delete it, and poisons its handle.")
+        .source("zk-recipes, after a wiki's mapping of Chubby's interface")
+        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
+        .promises(try_lock::promises)
+}
+
+async fn tries(fixture: Fixture) -> Result<(), Stop> {
+    let alive = Locals::default();
+    let zk = alive.told_by(fixture.zk());
+    let mut handle = Handle::open(zk, &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
+    let Some(locked) = handle.try_acquire(Mode::Exclusive).await.map_err(stop)? else {
+        fixture.passes("somebody stands before it");
+        return Ok(handle.close().await?);
+    };
+    let sequencer = locked.sequencer();
+    let lost = locked.lost(OnDisconnect::Stop);
+    fixture.section(&sequencer.node, Some(sequencer.token), lost).await;
+    // Who stands in line is no file, and keeps this one from being deleted.
+    alive.set(&[Local::Text(sequencer.node.as_str())]);
+    if !locked.read_dir().await.map_err(stop)?.is_empty() {
+        return Err(Stop::Failed("it lists files".into()));
+    }
+    match locked.delete(-1).await {
+        Ok(()) => return Err(Stop::Failed("it deletes a file whose lock it holds".into())),
+        Err(FileError::InUse | FileError::Unknown(_)) => {}
+        Err(error) => return Err(stop(error)),
+    }
+    locked.poison();
+    match locked.stat().await {
+        Err(FileError::Poisoned) => {}
+        Ok(_) | Err(_) => return Err(Stop::Failed("its handle is not poisoned".into())),
+    }
+    locked.release().await?;
+    alive.set(&[]);
     Ok(handle.close().await?)
 }
 

@@ -11,6 +11,8 @@ mod orphan;
 mod right;
 mod waits;
 
+pub(crate) use right::promises;
+
 use zk_harness::trial::Trial;
 
 /// All of them, the right one first.

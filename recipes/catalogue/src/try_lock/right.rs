@@ -17,7 +17,7 @@ pub fn trial() -> Trial {
 }
 
 /// What a lock promises that may be tried as well. Nobody waits, so nobody is woken.
-pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
+pub(crate) fn promises() -> Vec<Box<dyn AnyPromise>> {
     let mut all = of_fenced_lock(LOCK);
     all.retain(|promise| promise.name() != "one-woken-per-deletion");
     all.push(Box::new(TrySucceedsUncontended::of(LOCK)));
