@@ -1,8 +1,9 @@
-//! `queue`, `queue/at-most-once`, `queue/two-producers` and `priority-queue`: the recipe of this project.
+//! `queue`, `queue/at-most-once`, `queue/given-back`, `queue/two-producers` and `priority-queue`: the recipe of this
+//! project.
 
 use super::fixture::{Fixture, Item, promises, queue_of};
 use zk_api::{ZPath, ZooKeeper};
-use zk_harness::common::Stop;
+use zk_harness::common::{Stop, in_round};
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::queue::{Consumer, Delivery, Producer};
 
@@ -18,6 +19,9 @@ pub fn trials() -> Vec<Trial> {
         ours("queue/at-most-once", Delivery::AtMostOnce)
             .summary("The same, but items are removed before they are given.")
             .bounds(bounds),
+        ours_by(1, "queue/given-back", Delivery::AtLeastOnce, true)
+            .summary("The queue, where each consumer gives an item back before it works any off.")
+            .bounds(Bounds { rounds: 2, drops: 1, lag: 1, ..Bounds::clients(2) }),
         ours_of(2, "queue/two-producers", Delivery::AtLeastOnce)
             .summary("The queue with two producers: what was put first is taken first, whoever has put it.")
             .bounds(Bounds { rounds: 2, ..Bounds::clients(3) }),
@@ -32,8 +36,17 @@ fn ours(name: &'static str, delivery: Delivery) -> Trial {
 }
 
 fn ours_of(producers: u16, name: &'static str, delivery: Delivery) -> Trial {
+    ours_by(producers, name, delivery, false)
+}
+
+fn ours_by(producers: u16, name: &'static str, delivery: Delivery, gives_back: bool) -> Trial {
     let put = |fixture| async move { produce(&fixture).await };
-    let take = move |fixture| async move { consume(&fixture, delivery).await };
+    let take = move |fixture| async move {
+        match gives_back {
+            true => give_back_and_consume(&fixture, delivery).await,
+            false => consume(&fixture, delivery).await,
+        }
+    };
     queue_of(producers, name, delivery, put, take)
         .source("zk-recipes")
         .promises(move || promises(delivery, true))
@@ -67,4 +80,13 @@ pub(super) async fn consume(fixture: &Fixture, delivery: Delivery) -> Result<(),
         fixture.done(&item, round);
     }
     Ok(())
+}
+
+/// The same once it has given the first one back.
+async fn give_back_and_consume(fixture: &Fixture, delivery: Delivery) -> Result<(), Stop> {
+    let zk = in_round(fixture.zk(0), -1);
+    let mut consumer =
+        Consumer::new(zk, &fixture.queue(), &fixture.guid()).expect("a guid is fit for a name");
+    consumer.take(delivery).await?.give_back().await?;
+    consume(fixture, delivery).await
 }
