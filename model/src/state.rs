@@ -26,6 +26,7 @@ use zk_api::SessionId;
 use zk_harness::event::ActorId;
 use zk_harness::outside::Outside;
 use zk_harness::promise::Rest;
+use zk_harness::recipes::Mode;
 use zk_harness::trial::{Bounds, Trial};
 
 /// A state: its parts are shared with other states, and each knows its digest.
@@ -76,7 +77,8 @@ impl State {
         let mut digester = Digester::new(0x57a7e);
         let Left { expiries, drops, crashes, pauses, restarts, admin } = self.left;
         digester.word(u64::from_le_bytes([expiries, drops, crashes, pauses, restarts, admin, 0, 0]));
-        for seen in [self.outside.exclusive, self.outside.shared] {
+        for mode in [Mode::Exclusive, Mode::Shared] {
+            let seen = self.outside.fence.highest(mode);
             digester.word(seen.map_or(0, |zxid| zxid.to_i64() as u64 + 1));
         }
         // Which promises are broken is the same to all eyes.

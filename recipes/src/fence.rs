@@ -33,6 +33,14 @@ pub struct Fence {
 }
 
 impl Fence {
+    /// The highest token that was admitted in this mode.
+    pub fn highest(&self, mode: Mode) -> Option<Zxid> {
+        match mode {
+            Mode::Exclusive => self.exclusive,
+            Mode::Shared => self.shared,
+        }
+    }
+
     /// Whether an access by a holder with this token may pass; if so, it is remembered.
     ///
     /// Exclusive access passes if no higher token was seen; shared access passes if no higher token of an exclusive
@@ -63,6 +71,10 @@ mod tests {
         assert!(!fence.admits(Mode::Exclusive, token(5)));
         assert!(fence.admits(Mode::Exclusive, token(7)) && fence.admits(Mode::Exclusive, token(7)));
         assert!(!fence.admits(Mode::Shared, token(6)));
-        assert!(fence.admits(Mode::Shared, token(7)));
+        assert!(fence.admits(Mode::Shared, token(8)) && !fence.admits(Mode::Exclusive, token(7)));
+        assert_eq!(
+            [Mode::Exclusive, Mode::Shared].map(|mode| fence.highest(mode)),
+            [7, 8].map(|n| Some(token(n)))
+        );
     }
 }

