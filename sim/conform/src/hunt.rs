@@ -88,7 +88,7 @@ fn one(left: &mut Side, right: &mut Side, seed: u64, plan: &Plan, tally: &mut Ta
     match compare(left, right, &script)? {
         None => tally.unsteady.push(Found { seed, difference: first }),
         Some(again) => {
-            let difference = shrink(left, right, again, &mut |_| ())?;
+            let difference = shrink(left, right, again)?;
             tally.found.push(Found { seed, difference });
         }
     }

@@ -19,7 +19,7 @@
 //! let text = "a connect\nb connect\na create /x\nb exists /y\na create /x/y\na exists /x\nb close\n";
 //! let script = parse(text).expect("a script");
 //! let found = compare(&mut right, &mut wrong, &script)?.expect("it was planted");
-//! let smallest = shrink(&mut right, &mut wrong, found, &mut |_| ())?;
+//! let smallest = shrink(&mut right, &mut wrong, found)?;
 //! assert!(smallest.script.steps.len() < script.steps.len());
 //! # Ok::<(), String>(())
 //! ```
@@ -34,14 +34,9 @@ const TRIES: usize = 1500;
 /// Looks for the smallest script that still shows a difference, any: steps are left out, then requests and
 /// operations, then what they are made with is made plain.
 ///
-/// Fails if a server cannot be talked to. `told` hears of each smaller script.
-pub fn shrink(
-    left: &mut Side,
-    right: &mut Side,
-    found: Difference,
-    told: &mut dyn FnMut(usize),
-) -> Result<Difference, String> {
-    let mut shrinking = Shrinking { left, right, best: found, tries: 0, told };
+/// Fails if a server cannot be talked to.
+pub fn shrink(left: &mut Side, right: &mut Side, found: Difference) -> Result<Difference, String> {
+    let mut shrinking = Shrinking { left, right, best: found, tries: 0 };
     loop {
         let before = shrinking.best.script.clone();
         shrinking.leave_out_steps()?;
@@ -57,7 +52,6 @@ struct Shrinking<'a> {
     right: &'a mut Side,
     best: Difference,
     tries: usize,
-    told: &'a mut dyn FnMut(usize),
 }
 
 impl Shrinking<'_> {
@@ -71,7 +65,6 @@ impl Shrinking<'_> {
             None => Ok(false),
             Some(found) => {
                 self.best = found;
-                (self.told)(self.best.script.steps.len());
                 Ok(true)
             }
         }
