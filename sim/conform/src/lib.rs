@@ -9,7 +9,6 @@
 //! | [`ensemble`] | a real ensemble, started and stopped here: its servers killed and paused, its leader found |
 //! | [`compare`] | one script on both: the first difference |
 //! | [`generate`], [`hunt`], [`shrink`] | random scripts, many of them, and what differs made small |
-//! | [`plant`] | known differences, planted, so that the hunt is seen to find them |
 //!
 //! A script on one server. Zxids are told relative to the script's beginning, and sessions by names:
 //!
@@ -52,7 +51,6 @@ pub mod hunt;
 mod keeper;
 pub mod normal;
 mod op;
-pub mod plant;
 mod record;
 pub mod script;
 pub mod shrink;

@@ -2,25 +2,22 @@
 //!
 //! ```
 //! use zk_conform::compare::compare;
-//! use zk_conform::plant::{Plant, plant};
 //! use zk_conform::script::parse;
 //! use zk_conform::shrink::shrink;
 //! # use zk_conform::{driver::Alone, side::Side};
 //! # use zk_serve::{Options, start};
 //! # let runtime = tokio::runtime::Runtime::new().expect("threads");
 //! # let super_digest = Some("super:D/InIHSb7yEEbrWz8b9l71RjZJU=".to_owned());
-//! # let options = Options { super_digest, ..Options::default() };
-//! # let servers = [0, 1].map(|_| runtime.block_on(start(options.clone())).expect("loopback has a free port"));
+//! # let options = |tick_ms| Options { tick_ms, super_digest: super_digest.clone(), ..Options::default() };
+//! # let servers = [2000, 500].map(|tick| runtime.block_on(start(options(tick))).expect("loopback has a free port"));
 //! # let [one, other] = [0, 1].map(|nth: usize| servers[nth].addresses()[0]);
-//! # let planted = plant(other, Plant::StatOffByOne).expect("loopback has a free port");
-//! # let mut right = Side::open("right", Box::new(Alone(one)))?;
-//! # let mut wrong = Side::open("wrong", Box::new(Alone(planted)))?;
+//! # let mut slow = Side::open("slow", Box::new(Alone(one)))?;
+//! # let mut fast = Side::open("fast", Box::new(Alone(other)))?;
 //!
-//! let text = "a connect\nb connect\na create /x\nb exists /y\na create /x/y\na exists /x\nb close\n";
-//! let script = parse(text).expect("a script");
-//! let found = compare(&mut right, &mut wrong, &script)?.expect("it was planted");
-//! let smallest = shrink(&mut right, &mut wrong, found)?;
-//! assert!(smallest.script.steps.len() < script.steps.len());
+//! let script = parse("a connect\na create /x\nb connect timeout=20000\na exists /x\n").expect("a script");
+//! let found = compare(&mut slow, &mut fast, &script)?.expect("no session lasts longer than twenty ticks");
+//! let smallest = shrink(&mut slow, &mut fast, found)?;
+//! assert_eq!(smallest.script.to_string(), "b connect timeout=20000\n");
 //! # Ok::<(), String>(())
 //! ```
 

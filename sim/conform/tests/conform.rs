@@ -1,10 +1,10 @@
 //! The comparison itself: scripts with their transcripts, random scripts, and differences that are planted.
 
+use crate::common::plant::{Plant, plant};
 use crate::common::{Ours, ours, real, side};
 use std::fs;
 use std::path::{Path, PathBuf};
 use zk_conform::hunt::{Hunt, Tally, hunt};
-use zk_conform::plant::{Plant, plant};
 use zk_conform::script::{Script, parse};
 use zk_conform::side::Side;
 

@@ -1,5 +1,6 @@
 //! Servers to compare.
 
+pub mod plant;
 #[path = "../real/mod.rs"]
 mod real;
 

@@ -1,27 +1,5 @@
 //! Known differences, planted: a server behind a proxy that tells some things wrongly. So the hunt is seen to
 //! find them.
-//!
-//! ```
-//! use zk_conform::compare::compare;
-//! use zk_conform::driver::Alone;
-//! use zk_conform::plant::{Plant, plant};
-//! use zk_conform::script::parse;
-//! use zk_conform::side::Side;
-//! # use zk_serve::{Options, start};
-//! # let runtime = tokio::runtime::Runtime::new().expect("threads");
-//! # let super_digest = Some("super:D/InIHSb7yEEbrWz8b9l71RjZJU=".to_owned());
-//! # let options = Options { super_digest, ..Options::default() };
-//! # let servers = [0, 1].map(|_| runtime.block_on(start(options.clone())).expect("loopback has a free port"));
-//! # let [one, other] = [0, 1].map(|nth: usize| servers[nth].addresses()[0]);
-//!
-//! let planted = plant(other, Plant::StatOffByOne).expect("loopback has a free port");
-//! let mut right = Side::open("right", Box::new(Alone(one)))?;
-//! let mut wrong = Side::open("wrong", Box::new(Alone(planted)))?;
-//! let script = parse("a connect\na create /x\na create /x/y\na exists /x\n").expect("a script");
-//! let difference = compare(&mut right, &mut wrong, &script)?.expect("it was planted");
-//! assert_ne!(difference.first()[0], difference.first()[1]);
-//! # Ok::<(), String>(())
-//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
@@ -31,10 +9,11 @@ use std::thread;
 
 use zk_api::ErrorCode;
 
-use crate::answer::Header;
-use crate::encode::EVENT;
-use crate::op;
-use crate::record::Reader;
+/// What a watch event has for a number.
+const EVENT: i32 = -1;
+/// The kinds of requests that matter here.
+const CREATES: [i32; 4] = [1, 15, 19, 21];
+const EXISTS: i32 = 3;
 
 /// What is told wrongly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,9 +87,8 @@ fn ask(from: &mut TcpStream, to: &mut TcpStream, asked: &Asked) -> io::Result<()
     write_frame(to, &read_frame(from)?)?;
     loop {
         let frame = read_frame(from)?;
-        let mut reader = Reader(&frame);
-        if let (Some(xid), Some(kind)) = (reader.int(), reader.int()) {
-            let path = if is_create(kind) { reader.text().flatten() } else { None };
+        if let (Some(xid), Some(kind)) = (int(&frame, 0), int(&frame, 4)) {
+            let path = if CREATES.contains(&kind) { text(&frame, 8) } else { None };
             locked(asked).insert(xid, (kind, path.unwrap_or_default()));
         }
         write_frame(to, &frame)?;
@@ -128,15 +106,15 @@ fn answer(
     let mut held = Vec::new();
     loop {
         let mut frame = read_frame(from)?;
-        let header = Header::read(&mut Reader(&frame));
-        let Some(header) = header else { return Ok(()) };
-        if header.xid == EVENT && plant == Plant::EventAfterItsAnswer {
+        // A header: a number, a zxid and an error.
+        let (Some(xid), Some(error)) = (int(&frame, 0), int(&frame, 12)) else { return Ok(()) };
+        if xid == EVENT && plant == Plant::EventAfterItsAnswer {
             held.push(frame);
             continue;
         }
-        let request = locked(asked).remove(&header.xid);
+        let request = locked(asked).remove(&xid);
         if let Some((kind, path)) = request {
-            falsify(plant, header, kind, &path, taken, &mut frame);
+            falsify(plant, error, kind, &path, taken, &mut frame);
         }
         write_frame(to, &frame)?;
         for event in held.drain(..) {
@@ -145,20 +123,19 @@ fn answer(
     }
 }
 
-fn falsify(plant: Plant, header: Header, kind: i32, path: &str, taken: &Taken, frame: &mut [u8]) {
-    if header.error == 0 && is_create(kind) {
-        let made = Reader(&frame[16..]).text().flatten();
-        locked(taken).extend(made);
+fn falsify(plant: Plant, error: i32, kind: i32, path: &str, taken: &Taken, frame: &mut [u8]) {
+    let is_create = CREATES.contains(&kind);
+    if error == 0 && is_create {
+        locked(taken).extend(text(frame, 16));
     }
     match plant {
-        Plant::StatOffByOne if header.error == 0 && kind == op::EXISTS => {
+        Plant::StatOffByOne if error == 0 && kind == EXISTS => {
             // Behind the header: two zxids, two times, and the version.
-            if let Some(cversion) = frame.get_mut(52..56).filter(|bytes| **bytes != [0; 4]) {
-                let n = i32::from_be_bytes([cversion[0], cversion[1], cversion[2], cversion[3]]);
-                cversion.copy_from_slice(&n.wrapping_add(1).to_be_bytes());
+            if let Some(cversion) = int(frame, 52).filter(|cversion| *cversion != 0) {
+                frame[52..56].copy_from_slice(&cversion.wrapping_add(1).to_be_bytes());
             }
         }
-        Plant::WrongErrorFirst if is_create(kind) && header.error == ErrorCode::InvalidAcl.to_i32() => {
+        Plant::WrongErrorFirst if is_create && error == ErrorCode::InvalidAcl.to_i32() => {
             if locked(taken).contains(path) {
                 frame[12..16].copy_from_slice(&ErrorCode::NodeExists.to_i32().to_be_bytes());
             }
@@ -167,8 +144,13 @@ fn falsify(plant: Plant, header: Header, kind: i32, path: &str, taken: &Taken, f
     }
 }
 
-fn is_create(kind: i32) -> bool {
-    [op::CREATE, op::CREATE2, op::CREATE_CONTAINER, op::CREATE_TTL].contains(&kind)
+fn int(bytes: &[u8], at: usize) -> Option<i32> {
+    Some(i32::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn text(bytes: &[u8], at: usize) -> Option<String> {
+    let length = usize::try_from(int(bytes, at)?).ok()?;
+    Some(String::from_utf8_lossy(bytes.get(at + 4..at + 4 + length)?).into_owned())
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
