@@ -38,6 +38,12 @@ pub use servers::{Alone, Servers};
 /// How long servers may take to serve, or to give up.
 const LONG: Duration = Duration::from_secs(40);
 
+/// Runs a script on servers that hold nothing else, and where nobody has a session beside the script's; the lines of
+/// each step. Fails with what is wrong with the servers.
+pub fn run(servers: &mut dyn Servers, script: &Script) -> Result<Vec<Vec<String>>, String> {
+    Driver::new(servers, None, Era::Current)?.run(script)
+}
+
 /// Runs one script.
 pub(crate) struct Driver<'a> {
     /// None for an ensemble, where a session beside the script's would be seen.

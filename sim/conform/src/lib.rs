@@ -6,7 +6,6 @@
 //! | [`driver`] | runs a script, writes down what came |
 //! | [`normal`] | makes legitimate differences between two servers alike |
 //! | [`side`] | one of the two: how it is found, tried and left |
-//! | [`ensemble`] | a real ensemble, started and stopped here: its servers killed and paused, its leader found |
 //! | [`compare`] | one script on both: the first difference |
 //! | [`generate`], [`hunt`], [`shrink`] | random scripts, many of them, and what differs made small |
 //!
@@ -45,7 +44,6 @@ pub mod compare;
 mod connection;
 pub mod driver;
 mod encode;
-pub mod ensemble;
 pub mod generate;
 pub mod hunt;
 mod keeper;

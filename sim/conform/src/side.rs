@@ -74,6 +74,13 @@ impl Side {
     }
 }
 
+/// Deletes what scripts have left on a server. The last transaction is the end of a session of ours.
+pub fn clear(server: SocketAddr) -> Result<(), String> {
+    let mut keeper = Keeper::open(server)?;
+    keeper.clear()?;
+    keeper.leave()
+}
+
 /// The version, from the first line of `srvr`.
 fn version(address: SocketAddr) -> String {
     let text = word(address, "srvr").unwrap_or_default();

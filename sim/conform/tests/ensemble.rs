@@ -3,6 +3,8 @@
 //! `UPDATE_TESTDATA=1` rewrites the transcripts that differ; read the difference before you commit it.
 //! `ZOOCHECK_NO_SKIP=1` fails where there is no real ZooKeeper.
 
+use crate::common::ensemble::{Ensemble, Machines};
+use crate::common::real::Real;
 use std::collections::VecDeque;
 use std::env;
 use std::fmt::Write;
@@ -12,43 +14,36 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-use zk_conform::ensemble::{Ensemble, Machines, missing};
 use zk_conform::script::{Control, Script, parse};
 use zk_serve::Fault;
 
-const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/real-zookeeper");
-
 /// So that the test of containers takes no minute; and not so often that a removal is asked for twice.
-const PROPERTIES: [&str; 1] = ["znode.container.checkIntervalMs=2000"];
+const OPTIONS: [&str; 4] = ["--servers", "3", "--property", "znode.container.checkIntervalMs=2000"];
 
 /// How many at a time.
 const ENSEMBLES: u32 = 2;
 
 #[test]
 fn three_real_servers_do_what_the_scripts_say() {
-    if is_missing() {
-        return;
-    }
-    let wrong = run_scripts(&|n| start(&n.to_string()), env::var_os("UPDATE_TESTDATA").is_some());
+    let wrong = run_scripts(&start, env::var_os("UPDATE_TESTDATA").is_some());
     assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// Real servers are asked first: transcripts are theirs.
 #[test]
 fn three_servers_of_ours_do_what_three_real_ones_do() {
-    let wrong = run_scripts(&|_| ours(), false);
+    let wrong = run_scripts(&|| Some(ours()), false);
     assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// Runs all scripts; what went otherwise than expected.
-fn run_scripts(start: &(dyn Fn(u32) -> Ensemble + Sync), update: bool) -> String {
+fn run_scripts(start: &(dyn Fn() -> Option<Ensemble> + Sync), update: bool) -> String {
     let queue = Mutex::new(VecDeque::from(scripts()));
     // Scripts wait for servers most of the time.
     thread::scope(|scope| {
         let workers: Vec<_> = (0..ENSEMBLES)
-            .map(|n| {
-                let queue = &queue;
-                scope.spawn(move || run_all(queue, start(n), update))
+            .map(|_| {
+                scope.spawn(|| start().map_or(String::new(), |ensemble| run_all(&queue, ensemble, update)))
             })
             .collect();
         workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
@@ -79,23 +74,14 @@ fn run_all(queue: &Mutex<VecDeque<PathBuf>>, mut ensemble: Ensemble, update: boo
     }
 }
 
-/// Whether there is no real ZooKeeper here, which is told.
-fn is_missing() -> bool {
-    let why = missing(Path::new(REAL));
-    if let Some(why) = &why {
-        assert!(env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
-        eprintln!("skipped: {why}");
-    }
-    why.is_some()
-}
-
-/// Starts three servers. One ensemble after the other: ports are found free before they are taken.
-fn start(name: &str) -> Ensemble {
+/// Starts three servers, if there is a real ZooKeeper here. One ensemble after the other: ports are found free before
+/// they are taken.
+fn start() -> Option<Ensemble> {
     static STARTS: Mutex<()> = Mutex::new(());
     let _turn = STARTS.lock().expect("no panic");
-    let folder = format!("ensemble-{}-{name}", std::process::id());
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
-    Ensemble::start(Path::new(REAL), &folder, 3, &PROPERTIES).expect("three servers")
+    let real = Real::start(&OPTIONS)?;
+    let addresses = real.servers.split(',').map(|address| address.parse().expect("an address")).collect();
+    Some(Ensemble::of(Box::new(real), addresses))
 }
 
 /// Three servers of ours. When they end, every invariant must have held.
@@ -152,10 +138,7 @@ const WRITES: usize = 2000;
 /// Where chance decides how far it came, what must never be is still the same on every try.
 #[test]
 fn acknowledged_writes_survive_their_leader_and_the_others_are_the_next_ones_in_order() {
-    if is_missing() {
-        return;
-    }
-    let mut ensemble = start("crash");
+    let Some(mut ensemble) = start() else { return };
     let writes: Vec<String> = (0..WRITES).map(|n| format!("create /p/{n:04}")).collect();
     let script = format!(
         "b connect server=follower timeout=10000\n\

@@ -1,8 +1,9 @@
 //! Servers to compare.
 
+pub mod ensemble;
 pub mod plant;
 #[path = "../real/mod.rs"]
-mod real;
+pub mod real;
 
 use real::Real;
 use std::net::SocketAddr;

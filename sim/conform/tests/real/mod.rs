@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Real servers in a folder of their own.
+#[derive(Debug)]
 pub struct Real {
     folder: TempDir,
     /// `HOST:PORT[,HOST:PORT…]`

@@ -1,27 +1,14 @@
-//! A real ensemble on this machine, begun and ended here, that scripts are run on.
-//!
-//! ```
-//! use std::path::Path;
-//! use zk_conform::ensemble::missing;
-//!
-//! let why = missing(Path::new("/nowhere/real-zookeeper")).expect("there is no such command");
-//! assert!(why.starts_with("/nowhere/real-zookeeper: "));
-//! ```
+//! An ensemble that scripts are run on: real servers, or ours.
 
+use crate::common::real::Real;
 use std::fmt::Debug;
-use std::fs;
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use crate::connection::word;
-use crate::driver::{Driver, Servers};
-use crate::keeper::Keeper;
-use crate::normal::Era;
-use crate::script::{Control, Script, Which};
-use crate::side::Transcript;
+use zk_conform::driver::{Servers, run};
+use zk_conform::script::{Control, Script, Which};
+use zk_conform::side::{Transcript, clear};
 
 /// Where the servers of an ensemble run. They end with this.
 pub trait Machines: Debug {
@@ -29,19 +16,24 @@ pub trait Machines: Debug {
     fn control(&self, number: u8, control: Control) -> Result<(), String>;
 }
 
+impl Machines for Real {
+    fn control(&self, number: u8, control: Control) -> Result<(), String> {
+        let what = match control {
+            Control::Kill => "kill",
+            Control::Start => "restart",
+            Control::Pause => "pause",
+            Control::Resume => "resume",
+        };
+        self.ask(what, &[&number.to_string()]);
+        Ok(())
+    }
+}
+
 /// Servers of one ensemble, numbered from 1.
 #[derive(Debug)]
 pub struct Ensemble {
     machines: Box<dyn Machines>,
     servers: Vec<Server>,
-}
-
-/// Real servers, with their data in a folder that is gone with them.
-#[derive(Debug)]
-struct Folder {
-    /// The script that starts and stops servers.
-    command: PathBuf,
-    folder: PathBuf,
 }
 
 #[derive(Debug)]
@@ -71,38 +63,12 @@ fn one_leads(said: &[Option<Said>]) -> bool {
 
 /// How long servers may take to agree on something.
 const LONG: Duration = Duration::from_secs(60);
+/// How long one may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How often they are asked.
 const PULSE: Duration = Duration::from_millis(10);
 
-/// Why there can be no real servers here, if so: one line. `command` is the path of `real-zookeeper`.
-pub fn missing(command: &Path) -> Option<String> {
-    match Command::new(command).arg("check").output() {
-        Ok(output) if output.status.success() => None,
-        Ok(output) => Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-        Err(error) => Some(format!("{}: {error}", command.display())),
-    }
-}
-
 impl Ensemble {
-    /// Starts so many servers, with their data in a new folder; `properties` are Java's, as `name=value`. Fails with
-    /// why they do not serve.
-    pub fn start(
-        command: &Path,
-        folder: &Path,
-        servers: u8,
-        properties: &[&str],
-    ) -> Result<Ensemble, String> {
-        let machines = Folder { command: command.to_owned(), folder: folder.to_owned() };
-        let count = servers.to_string();
-        let mut args = vec!["--servers", &count];
-        args.extend(properties.iter().flat_map(|property| ["--property", property]));
-        let told = machines.tell("start", &args)?;
-        let addresses = told.trim().split(',').map(|address| {
-            address.parse().map_err(|_| format!("start: '{address}', expected HOST:PORT[,HOST:PORT...]"))
-        });
-        Ok(Ensemble::of(Box::new(machines), addresses.collect::<Result<Vec<_>, _>>()?))
-    }
-
     /// Servers that run there, in order of their numbers, with nothing in them.
     pub fn of(machines: Box<dyn Machines>, addresses: Vec<SocketAddr>) -> Ensemble {
         let servers = addresses.into_iter().map(|address| Server { address, state: State::Runs });
@@ -113,7 +79,7 @@ impl Ensemble {
     /// with what is wrong with the servers.
     pub fn run(&mut self, script: &Script) -> Result<Transcript, String> {
         self.clear()?;
-        Driver::new(self, None, Era::Current)?.run(script)
+        run(self, script)
     }
 
     /// Deletes what scripts have left. The last transaction is the end of a session of ours.
@@ -124,9 +90,7 @@ impl Ensemble {
         wait_until("still have sessions", || {
             word(leader, "mntr").is_some_and(|said| said.contains("zk_global_sessions\t0\n"))
         })?;
-        let mut keeper = Keeper::open(leader)?;
-        keeper.clear()?;
-        keeper.leave()?;
+        clear(leader)?;
         self.until("have not all applied the same", |said| {
             said.iter().all(|one| one.is_some_and(|one| Some(one.zxid) == said[0].map(|first| first.zxid)))
         })
@@ -248,39 +212,12 @@ fn wait_until(not: &str, mut is_so: impl FnMut() -> bool) -> Result<(), String> 
     Ok(())
 }
 
-impl Folder {
-    /// Gives the script a command for this folder; what it printed.
-    fn tell(&self, what: &str, args: &[&str]) -> Result<String, String> {
-        let output = Command::new(&self.command)
-            .arg(what)
-            .arg(&self.folder)
-            .args(args)
-            .output()
-            .map_err(|error| format!("{}: {error}", self.command.display()))?;
-        if output.status.success() {
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-        } else {
-            Err(format!("{what} {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim()))
-        }
-    }
-}
-
-impl Machines for Folder {
-    fn control(&self, number: u8, control: Control) -> Result<(), String> {
-        let what = match control {
-            Control::Kill => "kill",
-            Control::Start => "restart",
-            Control::Pause => "pause",
-            Control::Resume => "resume",
-        };
-        self.tell(what, &[&number.to_string()]).map(|_| ())
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What is left behind is of no use to anybody; that it could not be removed, neither.
-        let _ = self.tell("stop", &[]);
-        let _ = fs::remove_dir_all(&self.folder);
-    }
+/// Asks a four-letter word; `None` if it is not answered.
+fn word(address: SocketAddr, word: &str) -> Option<String> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.write_all(word.as_bytes()).ok()?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).ok()?;
+    Some(text)
 }
