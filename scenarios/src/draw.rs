@@ -60,7 +60,6 @@ impl Drawing {
         self.diagram.points.push(point);
     }
 
-    /// The same of a thread.
     /// Begins a bar of a lane and a thread, unless it has begun.
     pub(crate) fn begin(
         &mut self,
@@ -79,7 +78,6 @@ impl Drawing {
         self.diagram.bars.push(Bar { lane, from: at, until: None, kind, label, paths });
     }
 
-    /// The same of a thread.
     /// Ends it.
     fn end(&mut self, at: u64, (lane, thread): (usize, u8), kind: BarKind, name: &str) {
         if let Some(bar) = self.open.remove(&(lane, kind, thread, name.to_string())) {
@@ -136,43 +134,35 @@ impl Drawing {
 
     fn is(&mut self, at: u64, truth: &GroundTruth) {
         const WORK: [BarKind; 2] = [BarKind::Holds, BarKind::Critical];
-        let lane = |drawing: &Drawing, actor: &ActorId| drawing.client(actor.process);
+        let Some(lane) = truth.actor().and_then(|actor| self.client(actor.process)) else { return };
         match truth {
             GroundTruth::SessionOpened { session, actor } => {
-                let Some(lane) = lane(self, actor) else { return };
                 self.end_all(at, lane, &[BarKind::Down]);
                 let label = format!("session {session} of {actor}");
                 self.begin(at, (lane, 0), BarKind::Session, &session.to_string(), label);
             }
-            GroundTruth::SessionClosed { session, actor, .. } => {
-                let Some(lane) = lane(self, actor) else { return };
+            GroundTruth::SessionClosed { session, .. } => {
                 self.end(at, (lane, 0), BarKind::Session, &session.to_string());
             }
             GroundTruth::Crashed { actor } => {
-                let Some(lane) = lane(self, actor) else { return };
                 self.end_all(at, lane, &[BarKind::Holds, BarKind::Critical, BarKind::Pause]);
                 self.begin(at, (lane, 0), BarKind::Down, "", format!("{actor} has crashed"));
             }
             GroundTruth::Paused { actor } => {
-                let Some(lane) = lane(self, actor) else { return };
                 self.begin(at, (lane, 0), BarKind::Pause, "", format!("{actor} is paused"));
             }
-            GroundTruth::Resumed { actor } => {
-                let Some(lane) = lane(self, actor) else { return };
-                self.end_all(at, lane, &[BarKind::Pause]);
-            }
+            GroundTruth::Resumed { .. } => self.end_all(at, lane, &[BarKind::Pause]),
             GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
-                let Some(lane) = lane(self, actor) else { return };
                 self.end_where(at, |on, kind, thread| {
                     on == lane && thread == actor.thread && WORK.contains(&kind)
                 });
             }
-            GroundTruth::Wrote { actor, token, accepted, .. } => {
-                let (Some(from), Some(to)) = (lane(self, actor), self.resource) else { return };
+            GroundTruth::Wrote { token, accepted, .. } => {
+                let Some(to) = self.resource else { return };
                 let token = token.map(|token| format!(" with token {token}")).unwrap_or_default();
                 let fate = if *accepted { "" } else { ", refused" };
                 self.diagram.arrows.push(zk_reports::Arrow {
-                    from,
+                    from: lane,
                     to,
                     sent: at,
                     arrived: Some(at),

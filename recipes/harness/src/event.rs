@@ -238,6 +238,30 @@ pub enum GroundTruth {
     ThreadEnded { actor: ActorId },
 }
 
+impl GroundTruth {
+    /// Whose session, process or write it is of; `None` of what is so of a znode.
+    pub fn actor(&self) -> Option<ActorId> {
+        match self {
+            GroundTruth::SessionOpened { actor, .. }
+            | GroundTruth::SessionClosed { actor, .. }
+            | GroundTruth::Disconnected { actor }
+            | GroundTruth::Connected { actor }
+            | GroundTruth::LearnsExpiry { actor }
+            | GroundTruth::Crashed { actor }
+            | GroundTruth::Paused { actor }
+            | GroundTruth::Resumed { actor }
+            | GroundTruth::Wrote { actor, .. }
+            | GroundTruth::Polls { actor, .. }
+            | GroundTruth::ThreadEnded { actor }
+            | GroundTruth::Finished { actor, .. } => Some(*actor),
+            GroundTruth::NodeCreated { .. }
+            | GroundTruth::NodeWritten { .. }
+            | GroundTruth::NodeDeleted { .. }
+            | GroundTruth::Fired { .. } => None,
+        }
+    }
+}
+
 /// The resource that a lock is to protect: outside the ensemble, reached by writes that may take long to arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resource {

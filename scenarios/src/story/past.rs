@@ -85,6 +85,25 @@ impl<'a> Past<'a> {
         })
     }
 
+    /// What is so of a process: of its sessions, its connections and itself.
+    pub(super) fn truths_of(
+        &self,
+        process: u16,
+    ) -> impl DoubleEndedIterator<Item = (usize, &'a GroundTruth)> + use<'a> {
+        self.truths().filter(move |(_, truth)| truth.actor().is_some_and(|actor| actor.process == process))
+    }
+
+    /// The sessions of a process, each with its life.
+    pub(super) fn sessions_of(
+        &self,
+        process: u16,
+    ) -> impl DoubleEndedIterator<Item = (usize, ActorId, SessionId)> + use<'a> {
+        self.truths_of(process).filter_map(|(line, truth)| match truth {
+            GroundTruth::SessionOpened { actor, session } => Some((line, *actor, *session)),
+            _ => None,
+        })
+    }
+
     /// What processes say.
     pub(super) fn says(
         &self,
@@ -147,11 +166,7 @@ impl<'a> Past<'a> {
     /// Whether the process of a session has opened another one since.
     pub(super) fn has_another(&self, session: SessionId) -> bool {
         let Some(owner) = self.owner(session) else { return false };
-        let last = self.truths().rev().find_map(|(_, truth)| match truth {
-            GroundTruth::SessionOpened { session, actor } if actor.process == owner.process => Some(*session),
-            _ => None,
-        });
-        last.is_some_and(|last| last != session)
+        self.sessions_of(owner.process).next_back().is_some_and(|(.., last)| last != session)
     }
 
     /// Changes of znodes.
@@ -245,9 +260,9 @@ impl<'a> Past<'a> {
 
     /// Where the present life of a process has come to its end.
     pub(super) fn finished(&self, process: u16) -> Option<(usize, End)> {
-        let found = self.truths().rev().find_map(|(line, truth)| match truth {
-            GroundTruth::Finished { actor, end } if actor.process == process => Some(Some((line, *end))),
-            GroundTruth::SessionOpened { actor, .. } if actor.process == process => Some(None),
+        let found = self.truths_of(process).rev().find_map(|(line, truth)| match truth {
+            GroundTruth::Finished { end, .. } => Some(Some((line, *end))),
+            GroundTruth::SessionOpened { .. } => Some(None),
             _ => None,
         });
         found.flatten()
@@ -297,17 +312,14 @@ impl<'a> Past<'a> {
     fn strikes(&self, line: usize, process: u16) -> Option<usize> {
         let what = &self.lines[line].what;
         let behind = |at: &usize| *at > line;
-        let is_its = |actor: &ActorId| actor.process == process;
-        let mut truths = self.truths().filter(|(at, _)| behind(at));
+        let mut truths = self.truths_of(process).filter(|(at, _)| behind(at));
         if what.contains("crash") {
-            let is_crash =
-                |truth: &GroundTruth| matches!(truth, GroundTruth::Crashed { actor } if is_its(actor));
-            return truths.find(|(_, truth)| is_crash(truth)).map(|(at, _)| at);
+            let crash = truths.find(|(_, truth)| matches!(truth, GroundTruth::Crashed { .. }));
+            return crash.map(|(at, _)| at);
         }
         if what.contains("paused") {
-            let is_pause =
-                |truth: &GroundTruth| matches!(truth, GroundTruth::Paused { actor } if is_its(actor));
-            return truths.find(|(_, truth)| is_pause(truth)).map(|(at, _)| at);
+            let pause = truths.find(|(_, truth)| matches!(truth, GroundTruth::Paused { .. }));
+            return pause.map(|(at, _)| at);
         }
         if let Some((_, kind)) = what.split_once(" at its next ") {
             let kind = kind.split([':', ',']).next().unwrap_or_default();
@@ -315,8 +327,8 @@ impl<'a> Past<'a> {
             return calls.find(|(_, call)| is_of(kind, &call.request)).map(|(at, _)| at);
         }
         if what.contains(" next") {
-            let mut says = self.says().filter(|(at, ..)| behind(at));
-            return says.find(|(_, actor, what)| actor.process == process && claims(what)).map(|(at, ..)| at);
+            let mut says = self.says_of(process).filter(|(at, ..)| behind(at));
+            return says.find(|(_, _, what)| claims(what)).map(|(at, ..)| at);
         }
         Some(line)
     }
@@ -324,14 +336,9 @@ impl<'a> Past<'a> {
     /// Where a process learned that its connection was lost, or crashed: the last time up to the end, or the first behind a
     /// line.
     pub(super) fn loses_connection(&self, process: u16, behind: Option<usize>) -> Option<usize> {
-        let mut lost = self.truths().filter_map(|(line, truth)| match truth {
-            GroundTruth::Disconnected { actor } | GroundTruth::Crashed { actor }
-                if actor.process == process =>
-            {
-                Some(line)
-            }
-            _ => None,
-        });
+        let is_loss =
+            |truth| matches!(truth, &GroundTruth::Disconnected { .. } | &GroundTruth::Crashed { .. });
+        let mut lost = self.truths_of(process).filter(|(_, truth)| is_loss(*truth)).map(|(line, _)| line);
         match behind {
             Some(behind) => lost.find(|line| *line >= behind),
             None => lost.next_back(),

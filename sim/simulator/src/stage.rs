@@ -110,24 +110,7 @@ impl Stage<'_> {
 
     /// Whether ground truth is of the administrator's session or connection, which is nobody's business.
     fn is_administrators(&self, truth: &GroundTruth) -> bool {
-        match truth {
-            GroundTruth::SessionOpened { actor, .. }
-            | GroundTruth::SessionClosed { actor, .. }
-            | GroundTruth::Disconnected { actor }
-            | GroundTruth::Connected { actor }
-            | GroundTruth::LearnsExpiry { actor }
-            | GroundTruth::Crashed { actor }
-            | GroundTruth::Paused { actor }
-            | GroundTruth::Resumed { actor }
-            | GroundTruth::Wrote { actor, .. }
-            | GroundTruth::Polls { actor, .. }
-            | GroundTruth::ThreadEnded { actor }
-            | GroundTruth::Finished { actor, .. } => actor.process >= self.scenario.clients,
-            GroundTruth::NodeCreated { .. }
-            | GroundTruth::NodeWritten { .. }
-            | GroundTruth::NodeDeleted { .. }
-            | GroundTruth::Fired { .. } => false,
-        }
+        truth.actor().is_some_and(|actor| actor.process >= self.scenario.clients)
     }
 
     /// Takes over what the invariants have found since the last event. A broken one ends the run: what follows

@@ -9,9 +9,8 @@ use zk_harness::event::{ActorId, End, GroundTruth, Observation};
 
 /// A process fails: the error that it shows, and the request.
 pub(super) fn fails(trail: &mut Trail<'_>, process: u16) {
-    let end = trail.past.truths().rev().find(|(_, truth)| {
-        matches!(truth, GroundTruth::Finished { actor, end: End::Failed } if actor.process == process)
-    });
+    let is_failure = |truth| matches!(truth, &GroundTruth::Finished { end: End::Failed, .. });
+    let end = trail.past.truths_of(process).rfind(|(_, truth)| is_failure(*truth));
     let Some((end, _)) = end else { return acts(trail, process) };
     trail.pick(end, 1);
     let (name, until) = (trail.past.name(process), trail.past.line(end).at);
@@ -21,9 +20,8 @@ pub(super) fn fails(trail: &mut Trail<'_>, process: u16) {
     let fails = error.map_or(format!("{name} fails"), |(_, error)| format!("{name} fails: {error}"));
     let decided = trail.past.decided_by(process, until);
     let after = |line: usize| decided.is_none_or(|(decided, _)| line > decided);
-    let lost = trail.past.truths().rev().find(|(line, truth)| {
-        after(*line) && matches!(truth, GroundTruth::Disconnected { actor } if actor.process == process)
-    });
+    let is_loss = |truth| matches!(truth, &GroundTruth::Disconnected { .. });
+    let lost = trail.past.truths_of(process).rfind(|(line, truth)| after(*line) && is_loss(*truth));
     let gives_up = trail.past.says_of(process).rev().find_map(|(line, _, what)| match what {
         Observation::GivesUp { why, .. } if after(line) => Some((line, why)),
         _ => None,
@@ -112,17 +110,15 @@ fn last_write(trail: &mut Trail<'_>, process: u16, end: usize) {
 /// A process goes on, though its session is over or it was told that it may be.
 pub(super) fn goes_on(trail: &mut Trail<'_>, process: u16) {
     ended(trail, process, 0);
-    let news = trail.past.truths().rev().find(|(_, truth)| match truth {
-        GroundTruth::LearnsExpiry { actor } | GroundTruth::Disconnected { actor } => actor.process == process,
-        _ => false,
+    let news = trail.past.truths_of(process).rfind(|(_, truth)| {
+        matches!(truth, GroundTruth::LearnsExpiry { .. } | GroundTruth::Disconnected { .. })
     });
     news.into_iter().for_each(|(line, _)| trail.follow(line, 1));
-    let acts = |truth: &GroundTruth| match truth {
-        GroundTruth::Wrote { actor, .. } | GroundTruth::Finished { actor, .. } => actor.process == process,
-        _ => false,
-    };
-    let since = trail.past.truths().rev().take_while(|(line, _)| news.is_none_or(|(news, _)| *line > news));
-    let acts: Vec<(usize, &GroundTruth)> = since.filter(|(_, truth)| acts(truth)).take(4).collect();
+    let since = |line: usize| news.is_none_or(|(news, _)| line > news);
+    let acts = trail.past.truths_of(process).rev().filter(|(line, truth)| {
+        since(*line) && matches!(truth, GroundTruth::Wrote { .. } | GroundTruth::Finished { .. })
+    });
+    let acts: Vec<(usize, &GroundTruth)> = acts.take(4).collect();
     acts.iter().for_each(|(line, _)| trail.pick(*line, 0));
     let name = trail.past.name(process);
     let wrote = acts.iter().rev().filter(|(_, truth)| matches!(truth, GroundTruth::Wrote { .. }));
@@ -248,15 +244,9 @@ fn woken_before(trail: &mut Trail<'_>, holder: ActorId, line: usize) {
 
 /// Whether a process's session is over, by what, and whether it was told.
 fn ended(trail: &mut Trail<'_>, process: u16, weight: u8) {
-    let opened = trail.past.truths().rev().filter_map(|(line, truth)| match truth {
-        GroundTruth::SessionOpened { actor, session } if actor.process == process => {
-            Some((line, *actor, *session))
-        }
-        _ => None,
-    });
-    let opened: Vec<_> = opened.collect();
+    let opened: Vec<_> = trail.past.sessions_of(process).rev().collect();
     let Some((_, life, _)) = opened.first().copied() else { return };
-    let closed = trail.past.truths().rev().find_map(|(line, truth)| match truth {
+    let closed = trail.past.truths_of(process).rev().find_map(|(line, truth)| match truth {
         GroundTruth::SessionClosed { actor, expired, session } if *actor == life => {
             Some((line, *expired, *session))
         }
@@ -264,10 +254,9 @@ fn ended(trail: &mut Trail<'_>, process: u16, weight: u8) {
     });
     let Some((line, expired, session)) = closed else { return };
     let began = opened.iter().find(|(.., of)| *of == session).map_or(0, |(began, ..)| *began);
-    let learns = trail.past.truths().find_map(|(at, truth)| match truth {
-        GroundTruth::LearnsExpiry { actor } if actor.process == process && at >= began => Some(at),
-        _ => None,
-    });
+    let is_news = |truth| matches!(truth, &GroundTruth::LearnsExpiry { .. });
+    let mut learns = trail.past.truths_of(process).filter(|(at, truth)| *at >= began && is_news(*truth));
+    let learns = learns.next().map(|(at, _)| at);
     trail.follow(line, weight);
     let how = if expired { "expired" } else { "was closed" };
     let learns = match learns {

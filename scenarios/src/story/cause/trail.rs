@@ -144,14 +144,15 @@ impl<'a> Trail<'a> {
             }
             GroundTruth::SessionClosed { actor, expired: true, .. } => {
                 let fault = before.last_fault(actor.process, &ENDS, false, None);
-                let stopped = before.truths().rev().find(|(_, truth)| match truth {
-                    GroundTruth::Paused { actor: who }
-                    | GroundTruth::Crashed { actor: who }
-                    | GroundTruth::Disconnected { actor: who } => who.process == actor.process,
-                    _ => false,
+                let stopped = before.truths_of(actor.process).rfind(|(_, truth)| {
+                    matches!(
+                        truth,
+                        GroundTruth::Paused { .. }
+                            | GroundTruth::Crashed { .. }
+                            | GroundTruth::Disconnected { .. }
+                    )
                 });
-                let stopped = stopped.map(|(line, _)| line);
-                one(stopped.max(fault))
+                one(stopped.map(|(line, _)| line).max(fault))
             }
             GroundTruth::Paused { actor } => one(until.last_fault(actor.process, &["paused"], false, None)),
             GroundTruth::Crashed { actor } => one(until.last_fault(actor.process, &["crash"], false, None)),
