@@ -24,7 +24,7 @@ pub(crate) use plan::DriveArguments;
 use plan::Plan;
 use std::sync::Arc;
 use std::time::Instant;
-use tally::{Tally, Tried};
+use tally::{Tried, add, begun, finished};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use zk_reports::{count, prepare_report_dir};
@@ -130,7 +130,7 @@ async fn all(plan: &Arc<Plan>) -> Result<zk_reports::DriveReport, BadInput> {
     let (began, total) = (Instant::now(), arguments.seeds.count());
     let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
     let mut progress = Progress::new(arguments.format, Some(total));
-    let mut tally = Tally::default();
+    let mut report = begun(plan);
     let mut next = 0;
     let mut under_way = JoinSet::new();
     loop {
@@ -143,14 +143,14 @@ async fn all(plan: &Arc<Plan>) -> Result<zk_reports::DriveReport, BadInput> {
         }
         let Some(done) = under_way.join_next().await else { break };
         let tried = done.map_err(|error| bad!("a seed's run failed: {error}"))??;
-        tally.add(tried, &|seed| arguments.command(seed));
-        let so_far =
-            || format!("{} of {} seeds, {} broken", count(tally.seeds()), count(total), tally.broken());
-        progress.at(tally.seeds(), String::new, so_far);
+        add(&mut report, tried, &|seed| arguments.command(seed));
+        let broken = report.failures.len();
+        let so_far = || format!("{} of {} seeds, {broken} broken", count(report.seeds), count(total));
+        progress.at(report.seeds, String::new, so_far);
     }
     drop(progress);
     let interrupted = plan.interrupt.seen().map(|signal| format!("it was interrupted by {signal}"));
-    Ok(tally.report(plan, began.elapsed(), interrupted))
+    Ok(finished(report, began.elapsed(), interrupted))
 }
 
 async fn tried(plan: Arc<Plan>, seed: u64) -> Result<Tried, BadInput> {

@@ -17,84 +17,67 @@ pub(super) struct Tried {
     pub(super) again: Vec<SeedRun>,
 }
 
-/// What came of the seeds so far.
-#[derive(Default)]
-pub(super) struct Tally {
-    seeds: u64,
-    faults: u64,
-    happened: Happened,
-    unjudged: Vec<String>,
-    promises: Vec<LivePromise>,
-    invariants: Vec<LivePromise>,
-    failures: Vec<DriveFailure>,
-    undecided: Vec<DriveUndecided>,
-}
-
-impl Tally {
-    pub(super) fn seeds(&self) -> u64 {
-        self.seeds
-    }
-
-    pub(super) fn broken(&self) -> usize {
-        self.failures.len()
-    }
-
-    /// Adds a seed. `command` is what tries one once more.
-    pub(super) fn add(&mut self, tried: Tried, command: &dyn Fn(u64) -> String) {
-        let Tried { seed, first, again } = tried;
-        let invariants = server_invariants(&first.servers);
-        if first.is_broken() {
-            let all = first.found.promises.iter().chain(&invariants);
-            let broken = all.filter(|result| result.verdict == Some(Verdict::Broken));
-            self.failures.push(DriveFailure {
-                seed,
-                broken: broken.map(|result| result.name.clone()).collect(),
-                again: again.len() as u32,
-                broken_again: again.iter().filter(|run| run.is_broken()).count() as u32,
-                command: command(seed),
-                output: first.output,
-            });
-        } else if let Some(why) = first.ran_out {
-            self.undecided.push(DriveUndecided { seed, why });
-        }
-        self.seeds += 1;
-        self.faults += first.faults;
-        add(&mut self.happened, &first.found.happened);
-        self.unjudged = first.found.unjudged;
-        merge(&mut self.promises, first.found.promises);
-        merge(&mut self.invariants, invariants);
-    }
-
-    pub(super) fn report(mut self, plan: &Plan, took: Duration, interrupted: Option<String>) -> DriveReport {
-        self.failures.sort_by_key(|failure| failure.seed);
-        self.undecided.sort_by_key(|undecided| undecided.seed);
-        let is_open = interrupted.is_some() || !self.undecided.is_empty() || !self.unjudged.is_empty();
-        let answer: Answer = LiveReport::answer_of(&self.promises, &self.invariants, is_open);
-        DriveReport {
-            schema: DRIVE_SCHEMA.into(),
-            program: plan.arguments.program.clone(),
-            owed: plan.arguments.promises.clone(),
-            servers: plan.scenario.servers,
-            clients: plan.scenario.clients,
-            rounds: plan.scenario.rounds,
-            session_timeout_ms: plan.scenario.session_timeout_ms.into(),
-            fault_seconds: plan.scenario.fault_seconds,
-            seeds: self.seeds,
-            answer,
-            wall_seconds: took.as_secs_f64(),
-            faults: self.faults,
-            happened: self.happened,
-            promises: self.promises,
-            invariants: self.invariants,
-            failures: self.failures,
-            undecided: self.undecided,
-            unjudged: self.unjudged,
-            interrupted,
-        }
+/// The report before the first seed.
+pub(super) fn begun(plan: &Plan) -> DriveReport {
+    DriveReport {
+        schema: DRIVE_SCHEMA.into(),
+        program: plan.arguments.program.clone(),
+        owed: plan.arguments.promises.clone(),
+        servers: plan.scenario.servers,
+        clients: plan.scenario.clients,
+        rounds: plan.scenario.rounds,
+        session_timeout_ms: plan.scenario.session_timeout_ms.into(),
+        fault_seconds: plan.scenario.fault_seconds,
+        seeds: 0,
+        answer: Answer::Undecided,
+        wall_seconds: 0.0,
+        faults: 0,
+        happened: Happened::default(),
+        promises: Vec::new(),
+        invariants: Vec::new(),
+        failures: Vec::new(),
+        undecided: Vec::new(),
+        unjudged: Vec::new(),
+        interrupted: None,
     }
 }
 
-fn add(all: &mut Happened, more: &Happened) {
+/// Adds a seed. `command` is what tries one once more.
+pub(super) fn add(report: &mut DriveReport, tried: Tried, command: &dyn Fn(u64) -> String) {
+    let Tried { seed, first, again } = tried;
+    let invariants = server_invariants(&first.servers);
+    if first.is_broken() {
+        let all = first.found.promises.iter().chain(&invariants);
+        let broken = all.filter(|result| result.verdict == Some(Verdict::Broken));
+        report.failures.push(DriveFailure {
+            seed,
+            broken: broken.map(|result| result.name.clone()).collect(),
+            again: again.len() as u32,
+            broken_again: again.iter().filter(|run| run.is_broken()).count() as u32,
+            command: command(seed),
+            output: first.output,
+        });
+    } else if let Some(why) = first.ran_out {
+        report.undecided.push(DriveUndecided { seed, why });
+    }
+    report.seeds += 1;
+    report.faults += first.faults;
+    happened_too(&mut report.happened, &first.found.happened);
+    report.unjudged = first.found.unjudged;
+    merge(&mut report.promises, first.found.promises);
+    merge(&mut report.invariants, invariants);
+}
+
+/// The report of all of them.
+pub(super) fn finished(mut report: DriveReport, took: Duration, interrupted: Option<String>) -> DriveReport {
+    report.failures.sort_by_key(|failure| failure.seed);
+    report.undecided.sort_by_key(|undecided| undecided.seed);
+    let is_open = interrupted.is_some() || !report.undecided.is_empty() || !report.unjudged.is_empty();
+    report.answer = LiveReport::answer_of(&report.promises, &report.invariants, is_open);
+    DriveReport { wall_seconds: took.as_secs_f64(), interrupted, ..report }
+}
+
+fn happened_too(all: &mut Happened, more: &Happened) {
     let Happened { sessions, sessions_lost, disconnections, grants, writes, refused } = more;
     all.sessions += sessions;
     all.sessions_lost += sessions_lost;
