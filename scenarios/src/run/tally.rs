@@ -16,8 +16,8 @@ const DETERMINISM_ABOUT: &str = "One seed gives one run, to the byte.";
 /// What the runs so far come to. Runs are added in the order of their seeds.
 #[derive(Clone, Default)]
 pub(super) struct Tally {
-    results: BTreeMap<String, Entry>,
-    sometimes: BTreeMap<&'static str, (u64, u64)>,
+    results: BTreeMap<String, PromiseResult>,
+    sometimes: BTreeMap<&'static str, Reached>,
     herd: BTreeMap<u16, HerdPoint>,
     failures: Vec<Failure>,
     runs: u64,
@@ -29,15 +29,6 @@ pub(super) struct Tally {
     broken_seeds: u64,
 }
 
-#[derive(Clone, Default)]
-struct Entry {
-    tested: u64,
-    broken: u64,
-    expected: u64,
-    assumptions: BTreeSet<&'static str>,
-    first_expected: Option<Failure>,
-}
-
 impl Tally {
     /// Adds a run.
     pub(super) fn add(&mut self, target: &Target, run: &Run) {
@@ -47,12 +38,12 @@ impl Tally {
         self.steps += run.steps;
         self.digest = self.digest.wrapping_add(run.digest);
         for (name, times) in &run.tested {
-            self.entry(name).tested += times;
+            self.result(name).tested += times;
         }
         for (name, times) in &run.sometimes {
-            let (seeds, all) = self.sometimes.entry(name).or_default();
-            *seeds += u64::from(*times > 0);
-            *all += times;
+            let case = self.sometimes.entry(name).or_insert_with(|| never_reached(name));
+            case.seeds += u64::from(*times > 0);
+            case.times += times;
         }
         for (contenders, herd) in &run.herd {
             let Herd { changes, woken, most } = *herd;
@@ -70,16 +61,18 @@ impl Tally {
     }
 
     fn violation(&mut self, failure: Failure, violation: &RunViolation) {
-        let entry = self.entry(violation.promise);
+        let result = self.result(violation.promise);
         match violation.violated_assumption {
             Some(violated_assumption) => {
-                entry.expected += 1;
-                entry.assumptions.insert(assumption(violated_assumption));
-                entry.first_expected.get_or_insert(failure);
+                result.expected += 1;
+                result.assumptions.push(assumption(violated_assumption).into());
+                result.assumptions.sort();
+                result.assumptions.dedup();
+                result.first_expected.get_or_insert(failure);
             }
             None => {
-                entry.broken += 1;
-                if entry.broken <= SweepReport::KEPT as u64 {
+                result.broken += 1;
+                if result.broken <= SweepReport::KEPT as u64 {
                     self.failures.push(failure);
                 }
             }
@@ -89,7 +82,7 @@ impl Tally {
     /// Notes that a seed was run twice, and how the second run differed.
     pub(super) fn compared(&mut self, target: &Target, run: &Run, difference: Option<String>) {
         self.twice += 1;
-        self.entry(DETERMINISM).tested += 1;
+        self.result(DETERMINISM).tested += 1;
         if let Some(what) = difference {
             let at_ns = run.virtual_ns;
             let violation = RunViolation { promise: DETERMINISM, at_ns, what, violated_assumption: None };
@@ -112,32 +105,40 @@ impl Tally {
         self.twice
     }
 
-    fn entry(&mut self, name: &str) -> &mut Entry {
+    /// What became of one promise or invariant so far; its verdict is not said yet.
+    fn result(&mut self, name: &str) -> &mut PromiseResult {
         // Looked up first: a name is new once a sweep, and known a million times.
         if !self.results.contains_key(name) {
-            self.results.insert(name.to_string(), Entry::default());
+            let result = PromiseResult {
+                name: name.into(),
+                about: if name == DETERMINISM { DETERMINISM_ABOUT } else { "" }.into(),
+                verdict: Verdict::NeverTested,
+                tested: 0,
+                broken: 0,
+                expected: 0,
+                assumptions: Vec::new(),
+                first_expected: None,
+            };
+            self.results.insert(name.into(), result);
         }
         self.results.get_mut(name).expect("it was just put there")
     }
 
     /// Promises in the trial's order; whatever else there is are invariants.
     pub(super) fn results(&mut self, target: &Target) -> (Vec<PromiseResult>, Vec<PromiseResult>) {
-        let mut promises = Vec::new();
-        for promise in target.trial.owed() {
-            let entry = self.results.remove(promise.name()).unwrap_or_default();
-            promises.push(result(promise.name().into(), promise.terms().about, entry));
+        let owed = target.trial.owed();
+        owed.iter().for_each(|promise| self.result(promise.name()).about = promise.terms().about.into());
+        let mut all = std::mem::take(&mut self.results);
+        for result in all.values_mut() {
+            result.verdict = Verdict::of(result.broken, result.expected, result.tested);
         }
-        let rest = std::mem::take(&mut self.results).into_iter();
-        let about = |name: &str| if name == DETERMINISM { DETERMINISM_ABOUT } else { "" };
-        (promises, rest.map(|(name, entry)| result(name.clone(), about(&name), entry)).collect())
+        let promises = owed.iter().filter_map(|promise| all.remove(promise.name())).collect();
+        (promises, all.into_values().collect())
     }
 
     /// The interesting cases.
     pub(super) fn sometimes(&self) -> Vec<Reached> {
-        let cases = self.sometimes.iter();
-        cases
-            .map(|(name, (seeds, times))| Reached { name: name.to_string(), seeds: *seeds, times: *times })
-            .collect()
+        self.sometimes.values().cloned().collect()
     }
 
     /// What all of it comes to, in seeds of which the caller has to say which they were.
@@ -146,7 +147,7 @@ impl Tally {
         let (promises, invariants) = self.results(target);
         // What no seed reached is there as well.
         for case in zk_simulator::cases(&target.scenario) {
-            self.sometimes.entry(case).or_default();
+            self.sometimes.entry(case).or_insert_with(|| never_reached(case));
         }
         let mut report = SweepReport {
             regressions: Vec::new(),
@@ -179,17 +180,8 @@ impl Tally {
     }
 }
 
-fn result(name: String, about: &str, entry: Entry) -> PromiseResult {
-    PromiseResult {
-        name,
-        about: about.into(),
-        verdict: Verdict::of(entry.broken, entry.expected, entry.tested),
-        tested: entry.tested,
-        broken: entry.broken,
-        expected: entry.expected,
-        assumptions: entry.assumptions.into_iter().map(String::from).collect(),
-        first_expected: entry.first_expected,
-    }
+fn never_reached(case: &str) -> Reached {
+    Reached { name: case.into(), seeds: 0, times: 0 }
 }
 
 pub(super) fn failure(target: &Target, run: &Run, violation: &RunViolation) -> Failure {
