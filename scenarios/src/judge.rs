@@ -33,24 +33,16 @@ promise was never put to the test.";
 
 /// What is to be judged.
 pub(crate) fn trials(catalogue: &Trials, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
-    let named = |trial: &Arc<Trial>, what: &str| {
+    let is_of = |trial: &Arc<Trial>, what: &str| {
         let name = trial.about.name;
         name == what || name.strip_prefix(what).is_some_and(|rest| rest.starts_with('/'))
     };
-    let mut chosen = BTreeSet::new();
-    for what in what {
-        let found: Vec<usize> =
-            (0..catalogue.trials().len()).filter(|nth| named(&catalogue.trials()[*nth], what)).collect();
-        if found.is_empty() {
-            catalogue.find(what)?;
-        }
-        chosen.extend(found);
+    let all = catalogue.trials();
+    if let Some(unknown) = what.iter().find(|what| !all.iter().any(|trial| is_of(trial, what))) {
+        catalogue.find(unknown)?;
     }
-    let all = catalogue.trials().iter().enumerate();
-    Ok(all
-        .filter(|(nth, _)| what.is_empty() || chosen.contains(nth))
-        .map(|(_, trial)| trial.clone())
-        .collect())
+    let is_asked = |trial: &&Arc<Trial>| what.is_empty() || what.iter().any(|what| is_of(trial, what));
+    Ok(all.iter().filter(is_asked).cloned().collect())
 }
 
 /// How much each trial is given.
