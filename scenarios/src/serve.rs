@@ -12,10 +12,9 @@ use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::oneshot;
 use zk_serve::{Limits, ListOrder, Options, Running, ServeError};
 
 pub(crate) const ABOUT: &str = "\
@@ -44,6 +43,9 @@ Examples:
   zoocheck serve --promises fair-lock=/lock   judges what clients say they do, by POST /observe";
 
 const LIMITS: &str = "Limits: what a client may cost";
+
+/// How often it is looked whether to leave.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What can be typed behind `serve`.
 #[derive(Args, Debug)]
@@ -193,7 +195,7 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     crate::observe::prepare(&arguments.promises, running.addresses()).await?;
     // Before anybody is told that the server is there, as whoever is may end it at once; and after every file is
     // opened, as one that is a pipe may keep us waiting, and a signal shall end that too.
-    let mut told = Told::new(arguments.until_stdin_closes)?;
+    let leaves = told_to_leave(arguments.until_stdin_closes)?;
     print(&ready(&running))?;
     let faults = async {
         #[cfg(feature = "run")]
@@ -203,7 +205,7 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
         std::future::pending::<()>().await
     };
     tokio::select! {
-        () = told.wait() => {}
+        () = leaves => {}
         () = faults => {}
     }
     let running = Arc::into_inner(running).expect("nobody else has it by now");
@@ -248,44 +250,23 @@ fn ready(running: &Running) -> String {
     serde_json::to_string(&ready).expect("it has a form in JSON") + "\n"
 }
 
-/// What tells the server to leave.
-struct Told {
-    terminate: Signal,
-    interrupt: Signal,
-    stdin: Option<oneshot::Receiver<()>>,
-}
-
-impl Told {
-    fn new(until_stdin_closes: bool) -> Result<Told, BadInput> {
-        // It leaves even if a step of the servers does not end.
-        Interrupt::watch()?;
-        let listen = |kind| signal(kind).map_err(|error| bad!("cannot wait for signals: {error}"));
-        let stdin = until_stdin_closes.then(|| {
-            let (closed, closes) = oneshot::channel();
-            // A thread that nobody waits for: a read of stdin cannot be called off.
-            std::thread::spawn(move || {
-                let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
-                let _ = closed.send(());
-            });
-            closes
+/// From now on it is looked out for what tells the server to leave: a signal, or the end of stdin.
+fn told_to_leave(until_stdin_closes: bool) -> Result<impl Future<Output = ()>, BadInput> {
+    // It leaves even if a step of the servers does not end.
+    let told = Interrupt::watch()?.flag();
+    if until_stdin_closes {
+        let told = told.clone();
+        // A thread that nobody waits for: a read of stdin cannot be called off.
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+            told.store(true, Ordering::Relaxed);
         });
-        let (terminate, interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
-        Ok(Told { terminate, interrupt, stdin })
     }
-
-    async fn wait(&mut self) {
-        let stdin = async {
-            match &mut self.stdin {
-                Some(closes) => _ = closes.await,
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-            () = stdin => {}
+    Ok(async move {
+        while !told.load(Ordering::Relaxed) {
+            tokio::time::sleep(LOOK).await;
         }
-    }
+    })
 }
 
 fn bad_input(error: ServeError) -> BadInput {
