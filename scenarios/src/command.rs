@@ -218,7 +218,7 @@ fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
     arguments.report.as_deref().map(prepare_report_dir).transpose()?;
     let mut progress = Progress::new(arguments.format, None);
     let mut report =
-        crate::ensemble::check(&config, arguments.is_whole(), &mut |now| tell(&mut progress, now));
+        crate::ensemble::check(&config, arguments.whole_servers, &mut |now| tell(&mut progress, now));
     drop(progress);
     report.command = Some(typed());
     report.pictures = crate::draw::servers::drawn(&report);

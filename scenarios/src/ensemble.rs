@@ -10,7 +10,7 @@ use zk_model::ensemble::{
     EnsembleBounds, EnsembleConfig, Level, Merges, NO_FAIR_CYCLE, NO_PANIC, PROGRESS_POSSIBLE, Work,
     check_nodes,
 };
-use zk_model::{Check, Counterexample, Progress, PromiseReport, Verdict};
+use zk_model::{Counterexample, Progress, PromiseReport, Verdict};
 use zk_reports::{
     ENSEMBLE_SCHEMA, EnsembleBounds as ReportedBounds, EnsembleReport, Judgement, Limits, Path, WholeServers,
 };
@@ -35,7 +35,7 @@ pub(crate) struct EnsembleArguments {
     level: Level,
     /// Servers with trees, sessions, files and a client; transactions are what it asks for
     #[arg(help_heading = SERVERS, long)]
-    whole_servers: bool,
+    pub(crate) whole_servers: bool,
     /// What the client asks for, one thing after the other [default: counters]
     #[arg(help_heading = SERVERS, long, requires = "whole_servers", value_parser = one_of(Work::ALL))]
     asks: Option<Work>,
@@ -96,11 +96,6 @@ pub(crate) struct EnsembleArguments {
 }
 
 impl EnsembleArguments {
-    /// Whether the servers are to be whole.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.whole_servers
-    }
-
     /// What is to be explored.
     pub(crate) fn config(&self) -> Result<EnsembleConfig, BadInput> {
         if self.past > 0 && self.level != Level::Synchronisation {
@@ -151,10 +146,6 @@ pub(crate) fn check(
     let check = check_nodes(is_whole, config, progress);
     let whole =
         is_whole.then(|| WholeServers { asks: config.work.name().into(), snapshots: config.snapshots });
-    EnsembleReport { whole, ..report(config, check) }
-}
-
-fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
     let (verdict, promise, ran_out) = match check.verdict {
         Verdict::Holds => (Judgement::Holds, None, None),
         Verdict::Violated { promise, .. } => (Judgement::Violated, Some(promise), None),
@@ -173,7 +164,7 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
         pictures: Vec::new(),
         level: config.level.name().into(),
         bounds: bounds(&config.bounds),
-        whole: None,
+        whole,
         merged: config.merges.names().into_iter().map(str::to_owned).collect(),
         limits: Limits {
             time_seconds: config.time_limit.map(|limit| limit.as_secs_f64()),
