@@ -187,24 +187,15 @@ pub(super) enum ScenarioKind {
 pub(super) struct Asks {
     /// A recipe, a variant, a scenario file, or a program (lock.py:worker)
     what: String,
-    /// Run it in this file's scenario instead of the default one
-    #[arg(long, value_name = "FILE")]
-    scenario: Option<String>,
-    /// Another value for a scenario's key, such as faults.drops=5; repeatable
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// What a program owes: KIND=PATH, such as fair-lock=/lock; repeatable
-    #[arg(long, value_name = "OWED", value_delimiter = ',')]
-    promises: Vec<String>,
+    #[command(flatten)]
+    asked: Asked,
 }
 
 #[cfg(feature = "run")]
 impl Asks {
     /// The recipe or program, and its scenario.
     pub(super) fn target(&self, catalogue: &Trials) -> Result<Target, BadInput> {
-        let asked =
-            Asked { file: self.scenario.clone(), set: self.set.clone(), promises: self.promises.clone() };
-        Target::asked(catalogue, &self.what, asked)
+        Target::asked(catalogue, &self.what, self.asked.clone())
     }
 }
 

@@ -5,6 +5,7 @@ use crate::BadInput;
 use crate::shell::{shell_word, with};
 use crate::trial_list::Trials;
 use crate::trial_list::is_file;
+use clap::Args;
 use std::sync::Arc;
 use zk_harness::trial::Trial;
 use zk_simulator::{Scenario, SyncRule};
@@ -20,13 +21,16 @@ pub(crate) struct Target {
 }
 
 /// What a command line says beside WHAT.
-#[derive(Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Asked {
-    /// The file whose scenario it is run in.
+    /// Run it in this file's scenario instead of the default one
+    #[arg(long = "scenario", value_name = "FILE")]
     pub(crate) file: Option<String>,
-    /// Other values for the scenario's keys.
+    /// Another value for a scenario's key, such as faults.drops=5; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// What a program owes.
+    /// What a program owes: KIND=PATH, such as fair-lock=/lock; repeatable
+    #[arg(long, value_name = "OWED", value_delimiter = ',')]
     pub(crate) promises: Vec<String>,
 }
 
