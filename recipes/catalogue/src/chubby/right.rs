@@ -1,6 +1,7 @@
 //! `chubby` and `chubby/try`: the recipe of this project.
 
 use super::fixture::{chubby, mode, presents, promises};
+use crate::election::session_over;
 use crate::lock::{Fixture, LOCK, lock};
 use crate::try_lock;
 use zk_api::{Local, Locals, ZooKeeper};
@@ -70,14 +71,14 @@ pub fn tried() -> Trial {
 async fn tries(fixture: Fixture) -> Result<(), Stop> {
     let alive = Locals::default();
     let zk = alive.told_by(fixture.zk());
-    let mut handle = Handle::open(zk, &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
+    let mut handle = Handle::open(zk.clone(), &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
     let Some(locked) = handle.try_acquire(Mode::Exclusive).await.map_err(stop)? else {
         fixture.passes("somebody stands before it");
         return Ok(handle.close().await?);
     };
     let sequencer = locked.sequencer();
-    let lost = locked.lost(OnDisconnect::Stop);
-    fixture.section(&sequencer.node, Some(sequencer.token), lost).await;
+    // Without a watch of its own znode, of which the next try would hear.
+    fixture.section(&sequencer.node, Some(sequencer.token), session_over(&zk)).await;
     // Who stands in line is no file, and keeps this one from being deleted.
     alive.set(&[Local::Text(sequencer.node.as_str())]);
     if !locked.read_dir().await.map_err(stop)?.is_empty() {

@@ -62,6 +62,17 @@ pub fn election(name: &'static str, turn: impl Turn<Fixture>) -> Trial {
     Trial::new(name, code).setup([ELECTION]).promises(promises).tells(WORDS)
 }
 
+/// Resolves when the client learns that the session is over.
+pub(crate) async fn session_over(zk: &impl ZooKeeper) {
+    loop {
+        let change = zk.state_change();
+        if zk.state().is_final() {
+            return;
+        }
+        change.await;
+    }
+}
+
 /// One round of an actor.
 #[derive(Clone)]
 pub struct Fixture {
@@ -163,13 +174,7 @@ impl Fixture {
 
     /// Resolves when the client learns that the session is over.
     pub async fn session_over(&self) {
-        loop {
-            let change = self.zk.state_change();
-            if self.zk.state().is_final() {
-                return;
-            }
-            change.await;
-        }
+        session_over(&self.zk).await;
     }
 
     /// A leader's term: everything between its election and its resignation. It ends early when `lost` does.

@@ -33,6 +33,7 @@ mod node_is_leader;
 mod smallest_watched;
 mod waiter_outlives_lease;
 
+pub(crate) use fixture::session_over;
 pub use fixture::{ELECTION, Fixture, election};
 
 use zk_harness::trial::Trial;

@@ -43,7 +43,7 @@ fn published_by(producers: u16, name: &'static str, delivery: Delivery, put: Put
     };
     let consume = move |fixture| async move {
         match take {
-            Take::Recipe => recipe::consume(&fixture, delivery).await,
+            Take::Recipe => recipe::consume(&fixture, delivery, false).await,
             Take::Steps(steps) => steps.consume(&fixture).await,
         }
     };

@@ -20,8 +20,10 @@ pub fn trials() -> Vec<Trial> {
             .summary("The same, but items are removed before they are given.")
             .bounds(bounds),
         ours_by(1, "queue/given-back", Delivery::AtLeastOnce, true)
-            .summary("The queue, where each consumer gives an item back before it works any off.")
-            .bounds(Bounds { rounds: 2, drops: 1, lag: 1, ..Bounds::clients(2) }),
+            .summary("The queue, whose only consumer gives an item back before it takes one to work it off.")
+            .bounds(Bounds { rounds: 2, drops: 1, lag: 1, ..Bounds::clients(2) })
+            // What one has in the meantime another passes over.
+            .scenario(&[("clients", "2")]),
         ours_of(2, "queue/two-producers", Delivery::AtLeastOnce)
             .summary("The queue with two producers: what was put first is taken first, whoever has put it.")
             .bounds(Bounds { rounds: 2, ..Bounds::clients(3) }),
@@ -41,12 +43,7 @@ fn ours_of(producers: u16, name: &'static str, delivery: Delivery) -> Trial {
 
 fn ours_by(producers: u16, name: &'static str, delivery: Delivery, gives_back: bool) -> Trial {
     let put = |fixture| async move { produce(&fixture).await };
-    let take = move |fixture| async move {
-        match gives_back {
-            true => give_back_and_consume(&fixture, delivery).await,
-            false => consume(&fixture, delivery).await,
-        }
-    };
+    let take = move |fixture| async move { consume(&fixture, delivery, gives_back).await };
     queue_of(producers, name, delivery, put, take)
         .source("zk-recipes")
         .promises(move || promises(delivery, true))
@@ -66,13 +63,16 @@ pub(super) async fn produce(fixture: &Fixture) -> Result<(), Stop> {
 }
 
 /// Takes an item in each round as it should be done.
-pub(super) async fn consume(fixture: &Fixture, delivery: Delivery) -> Result<(), Stop> {
+pub(super) async fn consume(fixture: &Fixture, delivery: Delivery, gives_back: bool) -> Result<(), Stop> {
     for round in 0..fixture.rounds() {
         let zk = fixture.zk(round);
         zk.checkpoint("trial/round", &[]);
-        let mut consumer =
-            Consumer::new(zk, &fixture.queue(), &fixture.guid()).expect("a guid is fit for a name");
         fixture.asks(round).await;
+        if gives_back {
+            let zk = in_round(fixture.zk(round), 0);
+            consumer(fixture, zk).take(delivery).await?.give_back().await?;
+        }
+        let mut consumer = consumer(fixture, zk);
         let taken = consumer.take(delivery).await?;
         let item: ZPath = taken.item().clone();
         fixture.works(&item, taken.data(), round).await;
@@ -82,11 +82,6 @@ pub(super) async fn consume(fixture: &Fixture, delivery: Delivery) -> Result<(),
     Ok(())
 }
 
-/// The same once it has given the first one back.
-async fn give_back_and_consume(fixture: &Fixture, delivery: Delivery) -> Result<(), Stop> {
-    let zk = in_round(fixture.zk(0), -1);
-    let mut consumer =
-        Consumer::new(zk, &fixture.queue(), &fixture.guid()).expect("a guid is fit for a name");
-    consumer.take(delivery).await?.give_back().await?;
-    consume(fixture, delivery).await
+fn consumer<Z: ZooKeeper + Clone>(fixture: &Fixture, zk: Z) -> Consumer<Z> {
+    Consumer::new(zk, &fixture.queue(), &fixture.guid()).expect("a guid is fit for a name")
 }
