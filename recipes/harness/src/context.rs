@@ -87,6 +87,8 @@ impl SessionTracker {
                 let standing = self.standing.keys().filter(|other| other.main() == *actor);
                 self.stood_before.extend(standing);
                 self.asks_anew(*actor);
+                // What it takes from now on is not what it has by the former one.
+                self.again.retain(|other, _| other.main() != *actor);
                 self.live.insert(*session, *actor);
                 self.opened.insert(*session, *actor);
                 // Its client has renewed it.
@@ -220,7 +222,7 @@ impl SessionTracker {
     fn asks_anew(&mut self, process: ActorId) {
         let asking = self.again.iter().filter(|(other, again)| other.main() == process && again.asks);
         self.standing.extend(asking.map(|(other, _)| (*other, Standing::Waits)));
-        self.again.retain(|other, _| other.main() != process);
+        self.again.retain(|other, again| other.main() != process || !again.asks);
     }
 
     fn stands(&mut self, actor: ActorId, what: &Observation) {

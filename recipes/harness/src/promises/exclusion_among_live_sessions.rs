@@ -149,6 +149,11 @@ mod tests {
         ] {
             assert_eq!(next(lost.clone()), 0, "{lost:?}");
         }
+        // What another of its threads takes is no matter of this one's.
+        let beside = || vec![by_thread(1, attempts(0)), created("/lock/a-0000000001", 0)];
+        let within = [vec![attempts(0), enters(0)], beside(), vec![leaves(0), released(0)]].concat();
+        assert_eq!(next(within.clone()), 1);
+        assert_eq!(next([within, vec![leaves(0), released(0)]].concat()), 0);
         let another_dies = [outer(), vec![attempts(0), enters(0), crashed(1), leaves(0), granted(2)]];
         assert_eq!(broken_by(&judge(another_dies.concat())).len(), 1);
     }
