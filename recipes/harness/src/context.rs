@@ -285,11 +285,6 @@ impl SessionTracker {
         self.has_ended(actor) || self.crashed.contains(&actor.main())
     }
 
-    /// All whose session has ended.
-    pub(crate) fn all_ended(&self) -> &BTreeSet<ActorId> {
-        &self.ended
-    }
-
     /// Whose session has ended, which a crash does not bring about at once.
     pub(crate) fn has_ended(&self, actor: ActorId) -> bool {
         self.ended.contains(&actor.main())

@@ -39,9 +39,9 @@ pub struct ExclusionAtResource {
     granted: BTreeMap<ActorId, bool>,
     /// Who was not granted it since it opened another session: what it has is of the former one.
     renewed: BTreeSet<ActorId>,
-    /// Who waits for a lock-delay, and whose sessions had ended as it began to.
+    /// Who waits for a lock-delay, and who had outlived its session as it began to.
     waits: BTreeMap<ActorId, BTreeSet<ActorId>>,
-    /// Whose sessions ended longer ago than the lock-delay.
+    /// Whose sessions, by which they were granted it, ended longer ago than the lock-delay.
     long_ended: BTreeSet<ActorId>,
 }
 
@@ -114,10 +114,6 @@ impl ExclusionAtResource {
             && (self.tracker.has_ended(*actor) || self.has_a_session(*actor))
         {
             self.renewed.insert(*actor);
-            self.long_ended.remove(actor);
-            for ended in self.waits.values_mut() {
-                ended.remove(actor);
-            }
         }
         let dies = self.tracker.see(event);
         match event {
@@ -171,7 +167,11 @@ impl ExclusionAtResource {
     fn waits(&mut self, actor: ActorId, what: Word<'_>, millis: i64) {
         let At::Delayed(delay) = self.at else { return };
         match what {
-            words::WAITS_FOR_DELAY => drop(self.waits.insert(actor, self.tracker.all_ended().clone())),
+            words::WAITS_FOR_DELAY => {
+                let all = self.order.iter().chain(self.superseded.keys());
+                let ended = all.filter(|other| self.outlived_its_session(**other));
+                self.waits.insert(actor, ended.map(|other| other.main()).collect());
+            }
             words::HAS_WAITED => {
                 let ended = self.waits.remove(&actor).unwrap_or_default();
                 if u128::try_from(millis).is_ok_and(|millis| millis >= delay.as_millis()) {
@@ -188,7 +188,10 @@ impl ExclusionAtResource {
         let asked = self.asking.remove(&actor);
         // Who has lost it already has its place; and so has who held it alone and makes do with a share now.
         if !(lost || !asked && shares && self.has_place(actor)) {
-            self.renewed.remove(&actor.main());
+            let process = actor.main();
+            self.renewed.remove(&process);
+            self.long_ended.remove(&process);
+            self.waits.values_mut().for_each(|ended| ended.retain(|other| *other != process));
             self.put_last(actor);
         }
     }
@@ -537,6 +540,24 @@ mod tests {
             vec![waits(), has_waited(9)],
         ] {
             assert!(!late(too_soon.clone()), "{too_soon:?}");
+        }
+        // Its client may have opened another session, which what it was granted before is not of.
+        let anew = || opened_anew(0);
+        for renewed in [
+            vec![closed(0), anew(), waits(), has_waited(9)],
+            vec![closed(0), waits(), anew(), has_waited(9)],
+            vec![closed(0), waits(), has_waited(9), anew()],
+            vec![anew(), closed(0), waits(), has_waited(9)],
+        ] {
+            assert!(late(renewed.clone()), "{renewed:?}");
+        }
+        let ends = GroundTruth::SessionClosed { session: session(7), actor: actor(0), expired: true };
+        for by_the_new_one in [
+            vec![closed(0), anew(), granted(0), waits(), has_waited(9)],
+            vec![closed(0), waits(), anew(), granted(0), has_waited(9)],
+            vec![closed(0), waits(), has_waited(9), anew(), granted(0), Event::Is(ends)],
+        ] {
+            assert!(!late(by_the_new_one.clone()), "{by_the_new_one:?}");
         }
     }
 
