@@ -50,7 +50,7 @@ impl CountsEachOnce {
         if is_first && !self.is_added_to {
             (self.most, self.least) = (self.shown, self.shown);
         }
-        if self.shown > self.most {
+        if self.shown > self.most && self.is_number != Some(false) {
             let what = format!("{} shows {}, and {} were added", self.node, self.shown, self.most);
             found.push(broken_at(what, [self.node]));
         }
@@ -77,6 +77,7 @@ impl Promise for CountsEachOnce {
                     let begun = self.open.remove(actor).unwrap_or(number);
                     self.most += number - begun.max(0);
                     self.least += number - begun.min(0);
+                    self.is_added_to = true;
                     found.extend((self.is_number != Some(false)).then_some(Finding::Tested));
                 }
                 _ => {}
@@ -161,7 +162,9 @@ mod tests {
             0
         );
         let unheard = vec![says(1, "has added", 2), shows("2")];
-        assert_eq!(judged(unheard), 1, "it was not begun");
+        assert_eq!(judged(unheard.clone()), 1, "it was not begun");
+        let found = broken_by(&findings(CountsEachOnce::of("/counter"), unheard)).len();
+        assert_eq!(found, 1, "nor does it begin with that");
     }
 
     #[test]
@@ -214,6 +217,7 @@ mod tests {
             vec![shows(first), says("adds"), shows(then), says("has added")]
         };
         assert_eq!(ends(adds(&["{\"value\": 0}", "{\"value\": 2}"])), (0, 0, 0));
+        assert_eq!(ends(adds(&["none", "7"])), (0, 0, 0), "it may mean anything");
         assert_eq!(ends(adds(&["0", "none"])), (1, 0, 1), "it has been a number");
         assert_eq!((ends(adds(&["1000", "1002"])), ends(adds(&["1000", "1003"]))), ((1, 0, 0), (2, 1, 1)));
         assert_eq!(ends(adds(&["1000", "2"])), (1, 0, 1), "what was there is gone");
