@@ -61,7 +61,11 @@ impl StopsAtLoss {
                 self.inside.insert(actor, false);
             }
             Observation::Notes { about, .. } if what.word() == words::STOPS && **about == *lock => {
-                if self.told.as_ref().is_some_and(|told| !told.contains(&actor.main())) {
+                // Who was told inside may stop when it is connected again.
+                let is_told = |told: &BTreeSet<ActorId>| {
+                    told.contains(&actor.main()) || self.inside.get(&actor) == Some(&true)
+                };
+                if self.told.as_ref().is_some_and(|told| !is_told(told)) {
                     found.push(broken(format!("{actor} stops though nobody has told it to"), None));
                 }
                 self.stops(actor, found);
@@ -170,7 +174,7 @@ mod tests {
 
     #[test]
     fn who_stops_without_a_cause_breaks_it_where_that_is_owed() {
-        let connected = Event::Is(GroundTruth::Connected { actor: actor(0) });
+        let connected = || Event::Is(GroundTruth::Connected { actor: actor(0) });
         let stops = |before: Vec<Event>| {
             let events = [before, vec![notes(0, "stops", LOCK)]].concat();
             assert_eq!(broken_by(&judge(OnDisconnect::Stop, events.clone())), []);
@@ -180,9 +184,10 @@ mod tests {
         let what = ["p0 stops though nobody has told it to"];
         assert_eq!(stops(vec![enters(0)]), what);
         assert_eq!(stops(vec![enters(0), disconnected(1)]), what);
-        assert_eq!(stops(vec![disconnected(0), connected, enters(0)]), what);
+        assert_eq!(stops(vec![disconnected(0), connected(), enters(0)]), what);
         for told in [learns(0), disconnected(0)] {
             assert_eq!(stops(vec![enters(0), told.clone()]), [""; 0]);
+            assert_eq!(stops(vec![enters(0), told.clone(), connected()]), [""; 0], "it stops late");
             assert_eq!(stops(vec![told, enters(0)]), [""; 0], "it was told as it entered");
         }
     }
