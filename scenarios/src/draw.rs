@@ -187,18 +187,12 @@ impl Drawing {
 pub(crate) fn paths_of(event: &Event) -> Vec<String> {
     let texts = |texts: &[&Text]| texts.iter().map(|text| text.to_string()).collect();
     match event {
-        Event::Observed { what, .. } => match what {
-            Observation::Granted { lock, node, .. } | Observation::Shares { lock, node, .. } => {
+        Event::Observed { what, .. } => match (what, what.told()) {
+            (Observation::Granted { lock, node, .. } | Observation::Shares { lock, node, .. }, _) => {
                 texts(&[lock, node])
             }
-            Observation::Attempts { lock }
-            | Observation::Enters { lock }
-            | Observation::Leaves { lock }
-            | Observation::Released { lock }
-            | Observation::GivesUp { lock, .. } => texts(&[lock]),
-            Observation::Notes { about, .. }
-            | Observation::Begins { about, .. }
-            | Observation::Ends { about, .. } => path_in(about).into_iter().map(String::from).collect(),
+            (_, Some((_, about, _))) => path_in(about).into_iter().map(String::from).collect(),
+            (_, None) => texts(&[what.subject()]),
         },
         Event::Is(
             GroundTruth::NodeCreated { path, .. }
