@@ -84,7 +84,7 @@ pub(crate) fn mutants(
     }
     let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
     let chaos = Chaos::new(catalogue, arguments.seeds, jobs)?;
-    let mut unmutated = chaos.plant(None)?.kills(None);
+    let mut unmutated = chaos.plant(None)?.kills();
     let models = if arguments.max_states == 0 { Vec::new() } else { models() };
     if let Some(kill) = explore(&models, arguments.max_states, None) {
         let invariant = format!("{} ({})", kill.invariants.join(", "), kill.bounds);
@@ -94,7 +94,7 @@ pub(crate) fn mutants(
     for (done, mutant) in (1..).zip(&mutants) {
         let own = models.iter().filter(|bounds| bounds.is_whole == mutant.is_of_server());
         let model = explore(own, arguments.max_states, Some(*mutant));
-        results.push(result(*mutant, &chaos.plant(Some(*mutant))?, model));
+        results.push(result(*mutant, chaos.plant(Some(*mutant))?, model));
         progress(done);
     }
     let whole = mutants.len() == Mutant::ALL.len();
@@ -119,11 +119,11 @@ pub(crate) fn mutants(
     })
 }
 
-fn result(mutant: Mutant, tally: &Tally, model: Option<ModelKill>) -> MutantResult {
-    let kills = tally.kills(Some(mutant));
+fn result(mutant: Mutant, tally: Tally, model: Option<ModelKill>) -> MutantResult {
+    let (acted, caught, kills) = (tally.acted, tally.caught, tally.kills());
     let first_seed = kills.iter().filter(|kill| kill.expected).map(|kill| kill.first_seed).min();
     let by_family = first_seed.is_some() || model.as_ref().is_some_and(|kill| kill.expected);
-    let fate = match (by_family, kills.is_empty() && model.is_none(), tally.acted) {
+    let fate = match (by_family, kills.is_empty() && model.is_none(), acted) {
         (true, _, _) => Fate::Killed,
         (false, false, _) => Fate::KilledByOthers,
         (false, true, 0) => Fate::NeverActed,
@@ -134,8 +134,8 @@ fn result(mutant: Mutant, tally: &Tally, model: Option<ModelKill>) -> MutantResu
         source: mutant.source().into(),
         what: mutant.what().into(),
         family: mutant.family().iter().map(|name| (*name).into()).collect(),
-        acted: tally.acted,
-        caught: tally.caught,
+        acted,
+        caught,
         first_seed,
         kills,
         model,

@@ -96,8 +96,8 @@ impl Chaos {
 pub(super) struct Tally {
     pub(super) acted: u64,
     pub(super) caught: u64,
-    /// By what was broken first, alone or with others: in how many seeds, and the first of them.
-    broken: BTreeMap<&'static str, (u64, u64)>,
+    /// What was broken first, alone or with others, by name.
+    broken: BTreeMap<&'static str, Kill>,
 }
 
 impl Tally {
@@ -108,23 +108,18 @@ impl Tally {
         let first_ns = owed.clone().next().map(|violation| violation.at_ns);
         self.caught += u64::from(first_ns.is_some());
         for violation in owed.by_ref().take_while(|violation| Some(violation.at_ns) == first_ns) {
-            let entry = self.broken.entry(named(violation.promise)).or_insert((0, run.seed));
-            entry.0 += 1;
+            let name = named(violation.promise);
+            let kill = self.broken.entry(name).or_insert_with(|| {
+                let expected = mutant.is_some_and(|mutant| mutant.family().contains(&name));
+                Kill { invariant: name.into(), seeds: 0, first_seed: run.seed, expected }
+            });
+            kill.seeds += 1;
         }
     }
 
-    pub(super) fn kills(&self, mutant: Option<Mutant>) -> Vec<Kill> {
-        let expected = |name: &str| mutant.is_some_and(|mutant| mutant.family().contains(&name));
-        let mut kills: Vec<Kill> = self
-            .broken
-            .iter()
-            .map(|(invariant, (seeds, first_seed))| Kill {
-                invariant: (*invariant).into(),
-                seeds: *seeds,
-                first_seed: *first_seed,
-                expected: expected(invariant),
-            })
-            .collect();
+    /// What was broken, the most frequent first.
+    pub(super) fn kills(self) -> Vec<Kill> {
+        let mut kills: Vec<Kill> = self.broken.into_values().collect();
         kills.sort_by_key(|kill| std::cmp::Reverse(kill.seeds));
         kills
     }
