@@ -215,15 +215,15 @@ impl<'a> Words<'a> {
 
     fn numbered(&mut self, what: Numbered, rest: &mut Options) -> Result<Call, String> {
         let path = self.text("a path")?;
-        let names = number_names(what);
+        let (key, names) = number_words(what);
         if let Some(at) = names.iter().position(|(name, _)| self.take_flag(name)) {
             return Ok(Call::Number { what, path, number: names[at].1 });
         }
         rest.extend(self.options()?);
-        let number = match take_option(rest, number_key(what)) {
-            Some(value) => number(number_key(what), value_word(&value))?,
+        let number = match take_option(rest, key) {
+            Some(value) => number(key, value_word(&value))?,
             None if names.is_empty() => -1,
-            None => return Err(format!("expected {} or {}=", names[0].0, number_key(what))),
+            None => return Err(format!("expected {} or {key}=", names[0].0)),
         };
         Ok(Call::Number { what, path, number })
     }
@@ -288,20 +288,14 @@ pub(super) fn default_flags(kind: CreateKind) -> i32 {
     }
 }
 
-/// Names of the numbers.
-pub(super) fn number_names(what: Numbered) -> &'static [(&'static str, i32)] {
+/// What the number of a request is called, and which numbers have names of their own.
+pub(super) fn number_words(what: Numbered) -> (&'static str, &'static [(&'static str, i32)]) {
     match what {
-        Numbered::Delete | Numbered::Check => &[],
-        Numbered::AddWatch => &[("persistent", 0), ("recursive", 1)],
-        Numbered::CheckWatches | Numbered::RemoveWatches => &[("children", 1), ("data", 2), ("any", 3)],
-    }
-}
-
-pub(super) fn number_key(what: Numbered) -> &'static str {
-    match what {
-        Numbered::Delete | Numbered::Check => "v",
-        Numbered::AddWatch => "mode",
-        Numbered::CheckWatches | Numbered::RemoveWatches => "kind",
+        Numbered::Delete | Numbered::Check => ("v", &[]),
+        Numbered::AddWatch => ("mode", &[("persistent", 0), ("recursive", 1)]),
+        Numbered::CheckWatches | Numbered::RemoveWatches => {
+            ("kind", &[("children", 1), ("data", 2), ("any", 3)])
+        }
     }
 }
 

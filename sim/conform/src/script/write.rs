@@ -1,6 +1,6 @@
 //! Writes scripts, so that [`parse`](super::parse) reads them back.
 
-use super::calls::{LISTS, PERMS, default_flags, number_key, number_names, open};
+use super::calls::{LISTS, PERMS, default_flags, number_words, open};
 use super::parse::TIMEOUT_MS;
 use super::token::{bytes_text, quote};
 use super::{
@@ -156,9 +156,10 @@ impl Display for Call {
             }
             Call::Number { what, path, number } => {
                 write!(f, "{} {}", <&str>::from(what), text(path))?;
-                match number_names(*what).iter().find(|(_, known)| known == number) {
+                let (key, names) = number_words(*what);
+                match names.iter().find(|(_, known)| known == number) {
                     Some((name, _)) => write!(f, " {name}"),
-                    None => write!(f, " {}={number}", number_key(*what)),
+                    None => write!(f, " {key}={number}"),
                 }
             }
             Call::SetData { path, data, version } => {
