@@ -22,7 +22,7 @@ pub fn trial() -> Trial {
     delayed("chubby/lock-delay", |fixture| turn(fixture, Some(DELAY)))
         .summary("Who takes the lock after a holder that has died waits until its last writes have landed.")
         .source("zk-recipes, after what Chubby does for resources that cannot check sequencers")
-        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
+        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, effects: true, ..Bounds::clients(2) })
 }
 
 /// The same without one: a dead holder's write arrives behind the next one's (S-116).
@@ -31,7 +31,7 @@ pub fn without() -> Trial {
         .summary("Who takes the lock after a holder that has died writes at once, and the other's write comes after.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("exclusion-behind-lock-delay", "S-116", "session expiry")
-        .bounds(Bounds { expiries: 1, ..Bounds::clients(2) })
+        .bounds(Bounds { expiries: 1, effects: true, ..Bounds::clients(2) })
 }
 
 fn delayed(name: &'static str, turn: impl Turn<Fixture>) -> Trial {

@@ -77,7 +77,9 @@ async fn asks(manner: Manner, zk: &AnyZooKeeper, role: Role) -> Result<(), Stop>
     plain::again_from(zk, "revokers/come", &[], come).await?;
     for round in 0..role.rounds {
         let known = [Local::Number(round.into())];
-        let names = plain::again_from(zk, "revokers/list", &known, || zk.children(&lock())).await?;
+        let revoker = Revoker::new(zk.clone(), &lock());
+        let standing = plain::again_from(zk, "revokers/list", &known, || revoker.contenders()).await?;
+        let names: Vec<Text> = standing.iter().map(|standing| standing.node.name().into()).collect();
         for (at, name) in names.iter().enumerate() {
             // How far it is, and all of them, are alive as well.
             let asks = listed(zk, round, at as i64, &names);
