@@ -1,7 +1,7 @@
 //! `no-orphan-znode`.
 
 use super::findings::broken;
-use crate::context::{SessionTracker, Standing, below, parent};
+use crate::context::{SessionTracker, Standing, below, parent, within};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,6 +77,15 @@ impl NoOrphanZnode {
         self.unopposed.clear();
     }
 
+    /// The dead have what they had until their session ends, and who asked may have been the next one.
+    fn dies(&mut self, process: ActorId) {
+        self.unopposed.clear();
+        if self.attempting.iter().any(|other| other.main() == process) {
+            let own = |other: &ActorId| other.main() == process;
+            self.persistent.values_mut().for_each(|node| node.shut_out = node.shut_out.filter(own));
+        }
+    }
+
     fn gives_up(&mut self, actor: ActorId) {
         self.ends(actor);
         if self.unopposed.remove(&actor) {
@@ -105,9 +114,8 @@ impl Promise for NoOrphanZnode {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if self.tracker.see(event).is_some() {
-            // The dead have what they had until their session ends.
-            self.unopposed.clear();
+        if let Some(dead) = self.tracker.see(event) {
+            self.dies(dead);
         }
         match event {
             Event::Observed { actor, what } => match what {
@@ -142,7 +150,7 @@ impl Promise for NoOrphanZnode {
                 self.nodes.remove(path);
                 self.persistent.remove(path);
             }
-            Event::Is(GroundTruth::Disconnected { actor }) => {
+            Event::Is(GroundTruth::Disconnected { actor } | GroundTruth::Paused { actor }) => {
                 self.unopposed.retain(|other| other.main() != *actor);
             }
             Event::Is(_) => {}
@@ -152,7 +160,9 @@ impl Promise for NoOrphanZnode {
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         for (path, Persistent { maker, shut_out, .. }) in &self.persistent {
             let is_there = rest.nodes.iter().any(|(node, _)| node == path);
-            if let Some(other) = shut_out.filter(|_| is_there) {
+            // What contenders stand below is there for all of them.
+            let is_parent = self.lines.iter().any(|line| within(path, line));
+            if let Some(other) = shut_out.filter(|_| is_there && !is_parent) {
                 let what =
                     format!("{path} is left of {maker}, and keeps {other} from the lock, which nobody has");
                 found.push(broken(what, None));
@@ -324,14 +334,43 @@ mod tests {
             let before = judge([dead(), both.clone(), end.clone(), tries()].concat());
             assert_eq!(before, usize::from(end.len() > 1), "{end:?}");
         }
-        let leaves = [both, vec![granted(2), leaves(2)], tries()];
+        let leaves = [both.clone(), vec![granted(2), leaves(2)], tries()];
         assert_eq!(judge([dead(), leaves.concat()].concat()), 0, "it has left, and not released it");
         let lost = Event::Is(GroundTruth::Disconnected { actor: actor(1) });
         assert_eq!(judge([dead(), vec![attempts(1), lost, gives_up(1)]].concat()), 0);
+        let paused = |p| Event::Is(GroundTruth::Paused { actor: actor(p) });
+        assert_eq!(judge([dead(), vec![attempts(1), paused(1), gives_up(1)]].concat()), 0, "it is late");
+        assert_eq!(judge([dead(), vec![attempts(1), paused(2), gives_up(1)]].concat()), 1);
+        let next_dies = |dies: Event| judge([dead(), both.clone(), tries(), vec![dies]].concat());
+        assert_eq!(next_dies(crashed(2)), 0, "it may have been the next one");
+        assert_eq!(next_dies(crashed(3)), 1);
+        let again = vec![attempts(1), crashed(1)];
+        assert_eq!(judge([dead(), tries(), again].concat()), 1, "it was shut out before");
         let gone = deleted(NODE, 1, NOBODY);
         assert_eq!(judge([dead(), tries(), vec![gone]].concat()), 0);
         let before = vec![opened(0), opened(1), made(0), attempts(0), enters(0), crashed(0), closed(0)];
         let found = resting(NoOrphanZnode::of(LOCK), [before, tries()].concat(), &rest);
         assert_eq!(broken_by(&found), [], "it was made before");
+    }
+
+    /// What the first one made for all to stand below was taken for what keeps the others out.
+    #[test]
+    fn what_contenders_stand_below_keeps_nobody_out() {
+        let persistent = |path: &str| GroundTruth::NodeCreated {
+            path: path.into(),
+            by: session(0),
+            owner: SessionId::NONE,
+            czxid: Zxid::new(1, 1),
+        };
+        let judge = |made: &str| {
+            let contender = "/lock/parent/line/a-0000000000";
+            let first = vec![opened(0), opened(1), attempts(0), Event::Is(persistent(made))];
+            let then = vec![created(contender, 0), granted(0), vanished(contender, 0), released(0)];
+            let nodes = vec![(made.into(), SessionId::NONE)];
+            let rest = Rest { nodes, sessions: vec![(session(1), actor(1))], ..Rest::default() };
+            let events = [first, then, vec![attempts(1), gives_up(1)]].concat();
+            broken_by(&resting(NoOrphanZnode::of(LOCK), events, &rest)).len()
+        };
+        assert_eq!((judge("/lock/parent"), judge("/lock/parent/line"), judge("/lock/holder")), (0, 0, 1));
     }
 }
