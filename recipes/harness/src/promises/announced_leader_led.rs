@@ -2,7 +2,7 @@
 
 use super::findings::broken;
 use crate::context::{SessionTracker, below};
-use crate::event::{Event, GroundTruth, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeSet;
@@ -13,7 +13,8 @@ use zk_api::{SessionId, Text};
 /// An announcement is a write of the election's own znode. When it takes effect, its writer must own the oldest of the
 /// candidates' znodes. An actor that asks who leads says "finds" and the candidate's znode; the znode's owner must have
 /// said by then that it was granted the lead: a candidate that stands first may not know that yet, and may never. Who says
-/// "finds" and the election's own znode has found nobody, which cannot be as long as it leads and is announced itself.
+/// "finds" and the election's own znode has found nobody, which cannot be as long as it leads, is announced itself, and has
+/// not lost its connection since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AnnouncedLeaderLed {
     election: &'static str,
@@ -24,6 +25,8 @@ pub struct AnnouncedLeaderLed {
     elected: BTreeSet<Text>,
     /// Who was announced last, and stands still.
     announced: Option<SessionId>,
+    /// Who leads, and has been connected since it was granted that. Others may ask a server that is behind what they write.
+    leads: BTreeSet<ActorId>,
 }
 
 impl AnnouncedLeaderLed {
@@ -35,6 +38,7 @@ impl AnnouncedLeaderLed {
             queue: Vec::new(),
             elected: BTreeSet::new(),
             announced: None,
+            leads: BTreeSet::new(),
         }
     }
 
@@ -80,15 +84,23 @@ impl Promise for AnnouncedLeaderLed {
                 self.announced(*by, found);
                 self.announced = Some(*by).filter(|by| self.queue.iter().any(|(_, owner)| owner == by));
             }
-            Event::Observed { what: Observation::Granted { lock, node, .. }, .. }
+            Event::Observed { actor, what: Observation::Granted { lock, node, .. } }
                 if **lock == *self.election =>
             {
                 self.elected.insert(node.clone());
+                self.leads.insert(actor.main());
+            }
+            Event::Observed { actor, what: Observation::Leaves { lock } } if **lock == *self.election => {
+                self.leads.remove(&actor.main());
+            }
+            Event::Is(GroundTruth::Disconnected { actor }) => {
+                self.leads.remove(actor);
             }
             Event::Observed { actor, what } => {
                 let Some((words::FINDS, node, _)) = what.told() else { return };
                 let announced = self.announced.and_then(|session| self.tracker.live.get(&session));
-                if node == self.election && announced == Some(&actor.main()) {
+                let leads = self.leads.contains(&actor.main());
+                if node == self.election && leads && announced == Some(&actor.main()) {
                     found.push(broken(
                         format!("{actor} finds that nobody leads, though it was announced"),
                         None,
@@ -160,6 +172,12 @@ mod tests {
         assert_eq!(found(vec![vanished(A, 0), finds(0, LOCK)]), 0);
         assert_eq!(found(vec![closed(0), finds(0, LOCK)]), 0);
         assert_eq!(found(vec![vanished(B, 1), finds(0, LOCK)]), 1);
+        assert_eq!(found(vec![leaves(0), finds(0, LOCK)]), 0, "it has said that it leads no more");
+        let lost = |p| Event::Is(GroundTruth::Disconnected { actor: actor(p) });
+        assert_eq!(found(vec![lost(0), finds(0, LOCK)]), 0, "its next server may be behind");
+        assert_eq!(found(vec![lost(1), finds(0, LOCK)]), 1);
+        let written = vec![granted_as(0, A, None), lost(0), announces(0), finds(0, LOCK)];
+        assert_eq!(broken_by(&judge(written)), [], "nor does it know that this was done");
         assert_eq!(broken_by(&judge(vec![granted_as(0, A, None), finds(0, LOCK)])), []);
     }
 
