@@ -146,8 +146,8 @@ fn broken_of(what: String, item: &str) -> Finding {
 /// Each item that was put is worked off, or is there still. A producer that says it has put a payload is right: an item
 /// with that payload has appeared since it began to.
 ///
-/// Where items are removed before they are given, at most one is lost with each consumer that dies while it asks; an
-/// item that was taken counts as worked off.
+/// Where items are removed before they are given, at most one is lost with each consumer that dies while it asks, or loses
+/// its session and asks on in another one; an item that was taken counts as worked off.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NothingLost {
     ears: Ears,
@@ -161,7 +161,7 @@ pub struct NothingLost {
     /// The same, but an administrator has deleted them.
     removed: BTreeSet<Text>,
     asking: BTreeSet<ActorId>,
-    /// Who died as it asked.
+    /// How often somebody died as it asked, or lost its session.
     fallen: usize,
 }
 
@@ -175,12 +175,19 @@ impl NothingLost {
 }
 
 impl NothingLost {
-    /// Those ask no more, and one item may be lost with each.
-    fn fall(&mut self, are_those: impl Fn(ActorId) -> bool) {
-        let before = self.asking.len();
+    /// One item may be lost with each of those.
+    fn may_lose(&mut self, are_those: impl Fn(ActorId) -> bool) {
+        if self.delivery == Delivery::AtMostOnce {
+            self.fallen += self.asking.iter().filter(|actor| are_those(**actor)).count();
+        }
+    }
+
+    /// Those ask no more. What may be lost with a session that has ended was counted then.
+    fn fall(&mut self, process: ActorId, are_those: impl Fn(ActorId) -> bool) {
+        if !self.ears.tracker.has_ended(process) {
+            self.may_lose(&are_those);
+        }
         self.asking.retain(|actor| !are_those(*actor));
-        let counts = self.delivery == Delivery::AtMostOnce;
-        self.fallen += if counts { before - self.asking.len() } else { 0 };
     }
 
     /// What is put is there.
@@ -255,10 +262,10 @@ impl Promise for NothingLost {
                     found.push(Finding::Tested);
                 }
             }
-            Some(QueueStep::Ends(actor) | QueueStep::Lapses(actor)) => {
-                self.fall(|other| other.main() == actor)
-            }
-            Some(QueueStep::Fails(actor)) => self.fall(|other| other == actor),
+            // It may ask on.
+            Some(QueueStep::Lapses(actor)) => self.may_lose(|other| other.main() == actor),
+            Some(QueueStep::Ends(actor)) => self.fall(actor, |other| other.main() == actor),
+            Some(QueueStep::Fails(actor)) => self.fall(actor, |other| other == actor),
             Some(QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }

@@ -311,6 +311,20 @@ fn one_that_waits_beside_an_item_that_was_changed_and_another_is_not_expected() 
     );
 }
 
+/// With the end of a session it asked no more, and what was lost with it later was one too many.
+#[test]
+fn who_asks_on_in_another_session_may_lose_an_item_with_each() {
+    let asks_on = [opened(1), put(1), put(2), put(3), asks(1), gone(1), closed(1)];
+    let lost = |then: Vec<Event>| {
+        let events = [asks_on.to_vec(), then].concat();
+        broken_by(&resting(NothingLost::of(ITEMS, AtMostOnce), events, &rest(&[], &[3]))).len()
+    };
+    assert_eq!(lost(vec![opened_anew(1), gone(2), crashed(1)]), 0);
+    assert_eq!(lost(vec![gone(2), crashed(1)]), 2, "it had no other one");
+    assert_eq!(lost(vec![opened_anew(1), gone(2)]), 2, "it lives");
+    assert_eq!(lost(vec![opened_anew(1), takes(1, 3), gone(2), crashed(1)]), 2, "it asks no more");
+}
+
 #[test]
 fn what_an_administrator_takes_out_does_not_use_up_what_a_death_may_cost() {
     let judge = || NothingLost::of(ITEMS, AtMostOnce);
