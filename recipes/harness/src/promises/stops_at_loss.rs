@@ -83,7 +83,6 @@ impl StopsAtLoss {
 
     fn ends(&mut self, process: ActorId) {
         self.inside.retain(|inside, _| inside.main() != process);
-        self.is_connected(process);
     }
 
     fn is_connected(&mut self, process: ActorId) {
