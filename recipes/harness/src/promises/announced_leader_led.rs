@@ -172,6 +172,9 @@ mod tests {
         assert_eq!(found(vec![vanished(A, 0), finds(0, LOCK)]), 0);
         assert_eq!(found(vec![closed(0), finds(0, LOCK)]), 0);
         assert_eq!(found(vec![vanished(B, 1), finds(0, LOCK)]), 1);
+        assert_eq!(found(vec![finds(0, A), finds(1, A)]), 0);
+        let not_standing = vec![granted_as(0, A, None), vanished(A, 0), announces(0), finds(0, LOCK)];
+        assert_eq!(broken_by(&judge(not_standing)).len(), 1, "that it was announced does");
         assert_eq!(found(vec![leaves(0), finds(0, LOCK)]), 0, "it has said that it leads no more");
         let lost = |p| Event::Is(GroundTruth::Disconnected { actor: actor(p) });
         assert_eq!(found(vec![lost(0), finds(0, LOCK)]), 0, "its next server may be behind");

@@ -201,7 +201,7 @@ mod tests {
     fn a_sum_is_in_digits_or_in_bytes() {
         let shown = [&b"12"[..], b" -3\n", b"4.0", &[0, 0, 1, 2], &[0xff; 8]].map(|data| sum(data).unwrap());
         assert_eq!(shown, [12, -3, 4, 258, -1]);
-        assert_eq!([&b""[..], b"none", &[0xff; 3]].map(sum), [None, None, None]);
+        assert_eq!([&b""[..], b"none", b"a\nbc", &[0xff; 3]].map(sum), [None; 4]);
     }
 
     /// Data in a format of its own was nothing, to which nothing had been added.
@@ -218,6 +218,7 @@ mod tests {
         };
         assert_eq!(ends(adds(&["{\"value\": 0}", "{\"value\": 2}"])), (0, 0, 0));
         assert_eq!(ends(adds(&["none", "7"])), (0, 0, 0), "it may mean anything");
+        assert_eq!(ends(vec![shows("1000"), shows("1003")]), (1, 1, 1), "it is made once");
         assert_eq!(ends(adds(&["0", "none"])), (1, 0, 1), "it has been a number");
         assert_eq!((ends(adds(&["1000", "1002"])), ends(adds(&["1000", "1003"]))), ((1, 0, 0), (2, 1, 1)));
         assert_eq!(ends(adds(&["1000", "2"])), (1, 0, 1), "what was there is gone");

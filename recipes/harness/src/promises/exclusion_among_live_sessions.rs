@@ -142,6 +142,7 @@ mod tests {
         let anew = created("/lock/a-0000000001", 0);
         assert_eq!(next(vec![attempts(0), anew, enters(0), leaves(0), released(0)]), 0);
         for lost in [
+            vec![opened_anew(0), attempts(0)],
             vec![opened_anew(0), attempts(0), closed(0), enters(0), leaves(0), released(0)],
             vec![attempts(0), opened_anew(0), closed(0), gives_up(0)],
             vec![attempts(0), opened_anew(0), enters(0), closed(0), leaves(0), released(0)],
@@ -180,7 +181,8 @@ mod tests {
         assert_eq!((next(refused(), granted(1)), next(refused(), shares(1))), (1, 0));
         let left = [refused(), vec![leaves(0)]].concat();
         assert_eq!(next(left, granted(1)), 0);
-        for upgraded in [vec![attempts(0), granted(0)], vec![attempts(0), enters(0)]] {
+        let within = [attempts(0), shares(0), attempts(0), granted(0)].to_vec();
+        for upgraded in [vec![attempts(0), granted(0)], vec![attempts(0), enters(0)], within] {
             assert_eq!(next(upgraded.clone(), shares(1)), 1, "{upgraded:?}");
             let back = [upgraded.clone(), vec![shares(0)]].concat();
             assert_eq!((next(back.clone(), shares(1)), next(back, granted(1))), (0, 1), "{upgraded:?}");
@@ -203,6 +205,7 @@ mod tests {
         assert_eq!(next(vec![attempts(0)]), 1);
         assert_eq!(next(vec![attempts(0), attempts(0)]), 1);
         assert_eq!(next(vec![attempts(0), created("/lock/a-0000000001", 0)]), 0);
+        assert_eq!(next(vec![attempts(0), opened(2), created("/lock/a-0000000001", 2)]), 1, "another's");
     }
 
     #[test]

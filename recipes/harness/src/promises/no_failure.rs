@@ -201,6 +201,13 @@ mod tests {
         for told in [notes(0, "passes", "/barrier"), closed(0), crashed(0)] {
             assert_eq!(judged(vec![opened(0), arrives(0), told, finished(0)]), [Finding::Tested]);
         }
+        // What is told of a lock is of what was begun with the same znode.
+        let begun = |told| vec![notes(0, "comes to", LOCK), told, finished(0)];
+        for (told, is_over) in
+            [(gives_up(0), true), (enters(0), true), (attempts(0), false), (leaves(0), false)]
+        {
+            assert_eq!(judged(begun(told.clone())) == [Finding::Tested], is_over, "{told:?}");
+        }
         // Many only ask, and tell no more of it.
         assert_eq!(judged(vec![opened(0), attempts(0), finished(0)]), [Finding::Tested]);
         // Nobody knows how long what promises have no word for goes on, and members stay.
@@ -233,6 +240,7 @@ mod tests {
         assert_eq!(silent(vec![closed(0), arrives(0)]), 0);
         assert_eq!(silent(vec![closed(0), opened_anew(0), arrives(0)]), 1);
         assert_eq!(silent(vec![closes(0), arrives(0)]), 1, "it knows");
+        assert_eq!(silent(vec![opened(1), arrives(0), closed(1)]), 1, "it was another's");
     }
 
     /// Actors that return at once were a test of it, and a trial of such was green.

@@ -248,6 +248,7 @@ mod tests {
         let elsewhere = Observation::GivesUp { lock: "/elsewhere".into(), why };
         let gives_up = Event::Observed { actor: actor(0), what: elsewhere };
         assert_eq!(at_rest(vec![attempts(0), gives_up], &nodes), []);
+        assert_eq!(at_rest(vec![], &[("/elsewhere/a-lock-0000000000", 0)]), []);
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
@@ -255,6 +256,7 @@ mod tests {
     fn it_takes_an_attempt_that_has_had_the_lock_and_is_over() {
         assert_eq!(at_rest(vec![opened(0), finished(0)], &[]), []);
         assert_eq!(at_rest(vec![attempts(0), gives_up(0)], &[]), []);
+        assert_eq!(at_rest(vec![released(0)], &[]), [], "it has not asked");
         assert_eq!(at_rest(vec![attempts(0), granted(0), released(0)], &[]), [Finding::Tested]);
     }
 
@@ -285,6 +287,8 @@ mod tests {
         assert_eq!(judge(&[&outer, &inner, &[attempts(0), gives_up(0)], &inner], there), 0);
         assert_eq!(judge(&[&outer, &inner, &ends], there), 1);
         assert_eq!(judge(&[&outer, &inner, &ends, &inner], &[]), 1, "it kept it for the next attempt");
+        let anew = [attempts(0), created("/lock/a-lock-0000000001", 0), gives_up(0)];
+        assert_eq!(judge(&[&outer, &anew], there), 1, "what it asked for by another one is over");
     }
 
     /// Who registers elsewhere below the lock for as long as it lives left that behind with its attempt.
@@ -323,7 +327,17 @@ mod tests {
         assert_eq!(judge(tries()), 0, "it holds the lock");
         assert_eq!(judge([tries(), vec![crashed(0), closed(0)]].concat()), 0, "nobody has asked since");
         let dead = || vec![crashed(0), closed(0)];
-        assert_eq!(judge([dead(), tries(), vec![attempts(1), enters(1)]].concat()), 0, "it keeps nobody out");
+        for gets in [enters(1), granted(1)] {
+            assert_eq!(judge([dead(), tries(), vec![attempts(1), gets]].concat()), 0, "it keeps nobody out");
+        }
+        let has_had = vec![attempts(1), enters(1), leaves(1), released(1)];
+        assert_eq!(judge([dead(), has_had, tries()].concat()), 0, "nor did it before");
+        // Who has made it has the lock again, or has it in its next session.
+        let (ends, again) = (|| vec![leaves(0), released(0)], || vec![attempts(0), enters(0)]);
+        assert_eq!(judge([ends(), tries(), again()].concat()), 0);
+        let meanwhile = [ends(), vec![attempts(1)], again(), ends(), vec![gives_up(1)]].concat();
+        assert_eq!(judge(meanwhile), 0);
+        assert_eq!(judge([vec![opened_anew(0), enters(0), closed(0)], tries()].concat()), 0);
         let both = vec![opened(2), attempts(2), created("/lock/a-lock-0000000000", 2)];
         assert_eq!(judge([dead(), both.clone(), tries()].concat()), 1, "another asks as well");
         let ends =
@@ -348,6 +362,9 @@ mod tests {
         assert_eq!(judge([dead(), tries(), again].concat()), 1, "it was shut out before");
         let gone = deleted(NODE, 1, NOBODY);
         assert_eq!(judge([dead(), tries(), vec![gone]].concat()), 0);
+        let asked = vec![opened(0), opened(1), attempts(1), attempts(0), made(0), gives_up(0), gives_up(1)];
+        let found = resting(NoOrphanZnode::of(LOCK), asked, &rest);
+        assert_eq!(broken_by(&found), [], "the other one asked before it");
         let before = vec![opened(0), opened(1), made(0), attempts(0), enters(0), crashed(0), closed(0)];
         let found = resting(NoOrphanZnode::of(LOCK), [before, tries()].concat(), &rest);
         assert_eq!(broken_by(&found), [], "it was made before");
