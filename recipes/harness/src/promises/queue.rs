@@ -38,7 +38,7 @@ enum QueueStep<'a> {
     Ends(ActorId),
     /// It asks no more, as it has failed. Its other threads go on.
     Fails(ActorId),
-    /// Its session is over; it may go on in another one.
+    /// A session of its is over; it may go on in another one.
     Lapses(ActorId),
     /// It asks no more, as it has done all it was to do.
     IsDone(ActorId),
@@ -62,9 +62,12 @@ impl Ears {
     }
 
     fn hear<'a>(&mut self, event: &'a Event) -> Option<QueueStep<'a>> {
-        if let Some(dead) = self.tracker.see(event) {
-            let lapses = matches!(event, Event::Is(GroundTruth::SessionClosed { .. }));
-            return Some(if lapses { QueueStep::Lapses(dead) } else { QueueStep::Ends(dead) });
+        let dead = self.tracker.see(event);
+        if let Event::Is(GroundTruth::SessionClosed { actor, .. }) = event {
+            return Some(QueueStep::Lapses(*actor));
+        }
+        if let Some(dead) = dead {
+            return Some(QueueStep::Ends(dead));
         }
         match event {
             Event::Observed { actor, what } => match what.told()? {
