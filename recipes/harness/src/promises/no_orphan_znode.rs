@@ -70,9 +70,11 @@ impl NoOrphanZnode {
         }
     }
 
-    /// Somebody has the lock: what others have made keeps nobody out.
+    /// Somebody has the lock: what others have made keeps nobody out, unless it is for a share as well.
     fn is_had(&mut self, actor: ActorId) {
-        self.persistent.retain(|_, node| node.maker == actor.main());
+        if self.tracker.standing.get(&actor) != Some(&Standing::Shares) {
+            self.persistent.retain(|_, node| node.maker == actor.main());
+        }
         self.persistent.values_mut().for_each(|node| node.shut_out = None);
         self.unopposed.clear();
     }
@@ -332,6 +334,8 @@ mod tests {
         }
         let has_had = vec![attempts(1), enters(1), leaves(1), released(1)];
         assert_eq!(judge([dead(), has_had, tries()].concat()), 0, "nor did it before");
+        let has_shared = |gets| judge([dead(), vec![attempts(1), gets, leaves(1)], tries()].concat());
+        assert_eq!((has_shared(shares(1)), has_shared(granted(1))), (1, 0), "it may be for a share");
         // Who has made it has the lock again, or has it in its next session.
         let (ends, again) = (|| vec![leaves(0), released(0)], || vec![attempts(0), enters(0)]);
         assert_eq!(judge([ends(), tries(), again()].concat()), 0);
