@@ -1,6 +1,6 @@
 //! What came of client programs in real time, under many seeds' faults.
 
-use crate::live::{Happened, LiveBreak, LivePromise};
+use crate::live::{Happened, LivePromise};
 use crate::verdict::{Answer, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,23 +91,16 @@ impl DriveReport {
 
 impl LivePromise {
     /// This result together with that of the same promise in another run.
-    pub fn with(self, other: LivePromise) -> LivePromise {
-        let (broken, expected) = (self.broken + other.broken, self.expected + other.expected);
-        let tested = self.tested + other.tested;
-        let mut assumptions = self.assumptions;
-        assumptions.extend(other.assumptions);
-        assumptions.sort();
-        assumptions.dedup();
-        let first = |one: Option<LiveBreak>, other| one.or(other);
-        LivePromise {
-            verdict: self.verdict.map(|_| Verdict::of(broken, expected, tested)),
-            tested,
-            broken,
-            expected,
-            assumptions,
-            first: first(self.first, other.first),
-            first_expected: first(self.first_expected, other.first_expected),
-            ..self
-        }
+    pub fn with(mut self, other: LivePromise) -> LivePromise {
+        self.tested += other.tested;
+        self.broken += other.broken;
+        self.expected += other.expected;
+        self.assumptions.extend(other.assumptions);
+        self.assumptions.sort();
+        self.assumptions.dedup();
+        self.verdict = self.verdict.map(|_| Verdict::of(self.broken, self.expected, self.tested));
+        self.first = self.first.or(other.first);
+        self.first_expected = self.first_expected.or(other.first_expected);
+        self
     }
 }
