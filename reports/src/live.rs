@@ -64,7 +64,7 @@ pub struct Happened {
 }
 
 /// What became of one promise or invariant on a live ensemble.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LivePromise {
     /// Its name.

@@ -103,18 +103,15 @@ fn server_invariants(verdict: &zk_serve::Verdict) -> Vec<LivePromise> {
         let what = verdict.broken.iter().find(|broken| broken.invariant == judged.name);
         LivePromise {
             name: judged.name.into(),
-            about: String::new(),
             verdict: Some(Verdict::of(broken, 0, judged.tested)),
             tested: judged.tested,
             broken,
-            expected: 0,
-            assumptions: Vec::new(),
             first: what.map(|broken| LiveBreak {
                 seconds: 0.0,
                 what: broken.what.clone(),
                 timeline: Vec::new(),
             }),
-            first_expected: None,
+            ..LivePromise::default()
         }
     };
     verdict.invariants.iter().map(result).collect()

@@ -197,10 +197,8 @@ impl Monitor {
             verdict: Some(Verdict::of(panics.len() as u64, 0, lives)),
             tested: lives,
             broken: panics.len() as u64,
-            expected: 0,
-            assumptions: Vec::new(),
             first: panics.into_iter().next(),
-            first_expected: None,
+            ..LivePromise::default()
         };
         Outcome {
             promises: watching.promises.drain(..).map(MonitoredPromise::result).collect(),
