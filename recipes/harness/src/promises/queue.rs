@@ -38,7 +38,7 @@ enum QueueStep<'a> {
     Ends(ActorId),
     /// It asks no more, as it has failed. Its other threads go on.
     Fails(ActorId),
-    /// A session of its is over; it may go on in another one.
+    /// One of its sessions is over; it may go on in another one.
     Lapses(ActorId),
     /// It asks no more, as it has done all it was to do.
     IsDone(ActorId),
