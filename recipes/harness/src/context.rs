@@ -190,7 +190,7 @@ impl SessionTracker {
             _ => None,
         };
         match what {
-            _ if gets.is_some() && gets == has => {
+            _ if gets == has => {
                 again.outer = again.outer.saturating_add(asked.into());
                 again.has_left = false;
                 false

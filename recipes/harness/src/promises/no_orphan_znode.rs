@@ -161,10 +161,9 @@ impl Promise for NoOrphanZnode {
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         for (path, Persistent { maker, shut_out, .. }) in &self.persistent {
-            let is_there = rest.nodes.iter().any(|(node, _)| node == path);
             // What contenders stand below is there for all of them.
             let is_parent = self.lines.iter().any(|line| within(path, line));
-            if let Some(other) = shut_out.filter(|_| is_there && !is_parent) {
+            if let Some(other) = shut_out.filter(|_| !is_parent) {
                 let what =
                     format!("{path} is left of {maker}, and keeps {other} from the lock, which nobody has");
                 found.push(broken(what, None));
