@@ -321,7 +321,7 @@ fn who_asks_on_in_another_session_may_lose_an_item_with_each() {
     };
     assert_eq!(lost(vec![opened_anew(1), gone(2), crashed(1)]), 0);
     assert_eq!(lost(vec![gone(2), crashed(1)]), 2, "it had no other one");
-    let dies = vec![put(1), put(2), asks(1), gone(1), gone(2), crashed(1), closed(1)];
+    let dies = vec![opened(1), put(1), put(2), asks(1), gone(1), gone(2), crashed(1), closed(1)];
     let found = resting(NothingLost::of(ITEMS, AtMostOnce), dies, &rest(&[], &[]));
     assert_eq!(broken_by(&found).len(), 2, "its session ends with it, though later");
     let renewed = vec![opened(1), put(1), asks(1), gone(1), opened_anew(1), closed(1)];
