@@ -25,6 +25,7 @@ use zk_harness::trial::Trial;
 pub fn trials() -> Vec<Trial> {
     vec![
         right::trial(),
+        right::checked_late(),
         right::tried(),
         lock_delay::trial(),
         lock_delay::without(),

@@ -1,4 +1,4 @@
-//! `chubby` and `chubby/try`: the recipe of this project.
+//! `chubby`, `chubby/checked-late` and `chubby/try`: the recipe of this project.
 
 use super::fixture::{chubby, mode, presents, promises};
 use crate::election::session_over;
@@ -12,12 +12,23 @@ use zk_recipes::chubby::{FileError, Handle, check_sequencer};
 use zk_recipes::{Mode, OnDisconnect};
 
 /// [`zk_recipes::chubby`]: opens the file, takes its lock, has its sequencer checked, comes to the resources with it,
-/// gives the lock back, has its sequencer checked once more, and tries to write under it though it is over.
+/// gives the lock back, and tries to write once more under the sequencer that is over.
 pub fn trial() -> Trial {
-    chubby("chubby", turn)
+    ours("chubby", false)
         .summary("Files with locks and sequencers that order holders, know the mode, and can be checked.")
-        .source("zk-recipes, after a wiki's mapping of Chubby's interface")
         .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
+}
+
+/// The same, which has its sequencer checked when it has given the lock back.
+pub fn checked_late() -> Trial {
+    ours("chubby/checked-late", true)
+        .summary("The same, whose sequencer is checked once more when its lock is given back.")
+        .bounds(Bounds { drops: 1, lag: 1, ..Bounds::clients(2) })
+}
+
+fn ours(name: &'static str, checks_late: bool) -> Trial {
+    chubby(name, move |fixture| turn(fixture, checks_late))
+        .source("zk-recipes, after a wiki's mapping of Chubby's interface")
         .promises(|| {
             let mut all = promises();
             all.push(Box::new(ExclusionAtResource::fenced(LOCK)));
@@ -27,7 +38,7 @@ pub fn trial() -> Trial {
         })
 }
 
-async fn turn(fixture: Fixture) -> Result<(), Stop> {
+async fn turn(fixture: Fixture, checks_late: bool) -> Result<(), Stop> {
     let zk = fixture.zk();
     let mode = mode(&fixture);
     let mut handle = Handle::open(zk.clone(), &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
@@ -43,9 +54,11 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
     }
     fixture.leave();
     locked.release().await?;
-    presents(&fixture, &sequencer.node, mode, None);
-    let accepted = check_sequencer(&knowing(zk.clone(), "over"), &sequencer, mode).await?;
-    presents(&fixture, &sequencer.node, mode, Some(accepted));
+    if checks_late {
+        presents(&fixture, &sequencer.node, mode, None);
+        let accepted = check_sequencer(&knowing(zk.clone(), "over"), &sequencer, mode).await?;
+        presents(&fixture, &sequencer.node, mode, Some(accepted));
+    }
     handle.set_sequencer(sequencer.clone());
     zk.checkpoint("chubby/over", &[Local::Text(sequencer.node.as_str())]);
     presents(&fixture, &sequencer.node, mode, None);

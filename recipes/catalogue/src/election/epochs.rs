@@ -1,4 +1,4 @@
-//! `election`: the recipe of this project.
+//! `election` and `election/looked-up`: the recipe of this project.
 
 use super::fixture::{ELECTION, Fixture, election};
 use zk_api::{Local, Locals, ZPath};
@@ -8,23 +8,36 @@ use zk_harness::promises::{self, AnnouncedLeaderLed, SessionEndNoticed, StopsAtL
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::{Election, Leader, OnDisconnect, leader, next_leader};
 
-/// [`zk_recipes::Election`]: stands, leads, announces itself, looks who leads, works, resigns, and looks who leads then.
+/// [`zk_recipes::Election`]: stands, leads, announces itself, works, resigns, and looks who leads then.
 ///
 /// A leader stops at a lost connection.
 pub fn trial() -> Trial {
-    election("election", turn)
+    ours("election", false)
         .summary("One leader at a time, with an epoch, announced to others, who stops at a lost connection.")
+}
+
+/// The same, which looks who leads while it does: what that costs is not the election's.
+pub fn looked_up() -> Trial {
+    ours("election/looked-up", true)
+        .summary("The election, where a leader that was announced looks itself up before it works.")
+}
+
+fn ours(name: &'static str, looks: bool) -> Trial {
+    election(name, move |fixture| turn(fixture, looks))
         .source("zk-recipes")
         .bounds(Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
         .promises(promises)
 }
 
-async fn turn(fixture: Fixture) -> Result<(), Stop> {
+async fn turn(fixture: Fixture, looks: bool) -> Result<(), Stop> {
     let (zk, parent, guid) = (fixture.zk(), fixture.election(), fixture.guid());
     let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");
     let leadership = election.lead().await?;
     let announced = async {
         leadership.announce(guid.as_bytes()).await?;
+        if !looks {
+            return Ok(());
+        }
         let leads = [Local::Text(leadership.node().as_str()), Local::Zxid(leadership.epoch())];
         let zk = Locals::of(&leads).told_by(zk.clone());
         fixture.finds(&announced_as(&next_leader(&zk, &parent, None).await?, &parent));

@@ -42,6 +42,7 @@ use zk_harness::trial::Trial;
 pub fn trials() -> Vec<Trial> {
     vec![
         epochs::trial(),
+        epochs::looked_up(),
         first_never_leads::trial(),
         smallest_watched::trial(),
         no_null_check::trial(),
