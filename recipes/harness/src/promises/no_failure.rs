@@ -17,10 +17,11 @@ pub struct NoFailure {
     busy: BTreeSet<ActorId>,
     /// Who has closed its last session itself.
     closed: BTreeSet<ActorId>,
-    /// What a main thread has begun, and has not told the end of, and whether its client has opened another session since.
+    /// What a main thread has begun, and has not told the end of; whether its client has opened another session since, and
+    /// whether it puts that: who puts something else has left the former as it is, whatever has come of it.
     /// What promises have no words for may go on for ever, and so may membership; and many that attempt tell no more of it.
     /// Other threads may end with their process, or be told of by others.
-    open: BTreeMap<(ActorId, Text), bool>,
+    open: BTreeMap<(ActorId, Text), (bool, bool)>,
 }
 
 /// The promise as it begins.
@@ -75,11 +76,15 @@ impl NoFailure {
             | Observation::Released { .. }
             | Observation::Ends { .. } => (false, true),
         };
+        let puts = word == words::PUTS;
+        if puts {
+            self.open.retain(|(other, _), (_, puts)| *other != actor || !*puts);
+        }
         if ends {
             self.open.remove(&about);
         } else if opens && !self.has_lost_session(actor) {
             // Who has lost its session fails by that.
-            self.open.insert(about, false);
+            self.open.insert(about, (false, puts));
         }
     }
 
@@ -120,12 +125,13 @@ impl Promise for NoFailure {
                 self.live.insert(*session);
                 self.closed.remove(actor);
                 let own = self.open.iter_mut().filter(|((other, _), _)| other.main() == *actor);
-                own.for_each(|(_, is_before)| *is_before = true);
+                own.for_each(|(_, (is_before, _))| *is_before = true);
             }
             Event::Is(GroundTruth::SessionClosed { session, actor, expired }) => {
                 self.live.remove(session);
                 let goes_on = self.has_live_session(*actor);
-                self.open.retain(|(other, _), is_before| other.main() != *actor || goes_on && !*is_before);
+                self.open
+                    .retain(|(other, _), (is_before, _)| other.main() != *actor || goes_on && !*is_before);
                 self.closed.extend((!expired && !goes_on).then_some(*actor));
             }
             Event::Is(GroundTruth::Crashed { actor }) => {
@@ -226,6 +232,24 @@ mod tests {
         assert_eq!((told(&["arrives at", "gives up"]), told(&["asks", "follows", "sees"])), (0, 0));
         // A thread that goes on may tell later.
         assert_eq!(judged(vec![by_thread(1, arrives(0)), finished(0)]), [Finding::Tested]);
+    }
+
+    /// A put whose answer is lost may be done, and a producer that put another item instead had failed.
+    #[test]
+    fn who_puts_another_item_leaves_the_former_as_it_is() {
+        let puts = |item| vec![notes(0, "puts", item)];
+        let has_put = || vec![notes(0, "has put", "2")];
+        let judged =
+            |told: &[Vec<Event>]| broken_by(&judged([told.concat(), vec![finished(0)]].concat())).len();
+        assert_eq!(judged(&[puts("1"), puts("2"), has_put()]), 0);
+        assert_eq!(judged(&[puts("1"), puts("2")]), 1);
+        assert_eq!(
+            judged(&[vec![arrives(0)], puts("1"), puts("2"), has_put()]),
+            1,
+            "what it arrives at is open"
+        );
+        assert_eq!(judged(&[puts("1"), vec![notes(1, "puts", "3")], puts("2"), has_put()]), 0);
+        assert_eq!(judged(&[puts("2"), vec![notes(1, "puts", "3")]]), 1, "another is no matter of it");
     }
 
     /// What it had begun by the new session was forgotten with the former one; and what it asked for without any was not.
