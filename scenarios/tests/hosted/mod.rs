@@ -152,6 +152,22 @@ fn a_program_that_cannot_be_hosted_is_told_of_in_one_line_and_ends_the_sweep() {
     }
 }
 
+/// The host imported the file, and ended in the middle; and words about what is no path were judged by nothing.
+#[test]
+fn files_beside_a_program_are_not_the_hosts_and_what_is_no_path_is_no_lock() {
+    if python().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = "def worker(client, probe):\n    probe.attempts('/lock/')\n";
+    std::fs::write(folder.path().join("program.py"), program).expect("a file");
+    std::fs::write(folder.path().join("token.py"), "raise SystemExit(1)\n").expect("a file");
+    let words = "run program.py:worker --promises lock=/lock --seeds 1 --format json";
+    let report = json(&zoocheck(folder.path(), "0", words));
+    assert_eq!(report["answer"], "broken", "{report:#}");
+    assert!(report.to_string().contains("'/lock/' is no path of a znode"), "{report:#}");
+}
+
 /// What a search of a program comes to. Nothing is left to chance in it.
 fn searched(folder: &Path, hash_seed: &str, words: &str) -> Value {
     let output = zoocheck(folder, hash_seed, &format!("check {words} --format json"));
