@@ -79,7 +79,7 @@ fn a_search_that_had_no_end_is_undecided() {
 }
 
 #[test]
-#[ignore = "takes minutes: .ci/run runs it"]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn everything_is_as_catalogued_and_the_published_table_is_that_of_a_run() {
     // In a process of its own, whose memory is given back.
     let ran = zoocheck("judge --seeds 100 --format json");

@@ -23,6 +23,7 @@ fn failing(variant: &str, promise: &str) -> u64 {
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn a_failing_run_becomes_small_and_its_file_shows_it_again() {
     let dir = tempfile::tempdir().expect("a directory");
     for (variant, promise) in [

@@ -226,6 +226,7 @@ const FOUND: [(&str, &str, &str); 4] = [
 ];
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn a_search_finds_the_defects_of_kazoos_recipes() {
     if python().is_none() {
         return;
@@ -471,6 +472,7 @@ fn a_shrunk_run_of_a_program_is_shown_again_by_the_command_that_is_printed() {
 
 /// They are the files of the folder of examples, so a seed is the same run by either name.
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn kazoos_recipes_are_built_in_and_each_of_them_runs() {
     if python().is_none() {
         return;
@@ -500,6 +502,7 @@ fn kazoos_recipes_are_built_in_and_each_of_them_runs() {
 
 /// Each row of defects in KAZOO.md is a run that anybody can see again.
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
     if python().is_none() {
         return;

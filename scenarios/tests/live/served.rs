@@ -86,11 +86,13 @@ const FAULTS_OF_THREE: [&str; 6] = [
 ];
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn the_lock_holds_while_the_server_crashes_sessions_expire_and_connections_drop() {
     the_lock_holds(1, &FAULTS);
 }
 
 #[test]
+#[ignore = "takes a minute: .ci/run runs it"]
 fn the_lock_holds_while_the_leaders_of_three_servers_crash_and_servers_are_cut_off() {
     the_lock_holds(3, &FAULTS_OF_THREE);
 }
