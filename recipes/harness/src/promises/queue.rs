@@ -286,8 +286,9 @@ impl Promise for NothingLost {
 }
 
 /// No payload is taken more often than it was put. With at-least-once delivery, no payload is taken again while the session
-/// in which it was taken lives; its taker may have opened another session since. Who is done with an item, and has not
-/// worked it off, has given it back. Who says what it is given has what is in the item.
+/// in which it was taken lives, unless that has worked it off and is done with it; its taker may have opened another
+/// session since. Who is done with an item, and has not worked it off, has given it back. Who says what it is given has
+/// what is in the item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakenOnce {
     ears: Ears,
@@ -303,6 +304,8 @@ struct Taker {
     /// Its client has opened another session since.
     before: bool,
     worked_off: bool,
+    /// It has worked it off, and is done with it: whatever becomes of it, nobody is to take that again.
+    done: bool,
 }
 
 impl TakenOnce {
@@ -321,7 +324,9 @@ impl TakenOnce {
             }
             Event::Is(GroundTruth::SessionClosed { actor, .. }) if self.delivery == Delivery::AtLeastOnce => {
                 let was_last = self.ears.tracker.is_dead(*actor);
-                self.takers.retain(|_, taker| taker.actor.main() != *actor || !(was_last || taker.before));
+                self.takers.retain(|_, taker| {
+                    taker.done || taker.actor.main() != *actor || !(was_last || taker.before)
+                });
             }
             Event::Is(_) | Event::Observed { .. } => {}
         }
@@ -348,14 +353,15 @@ impl Promise for TakenOnce {
                 if dead(actor) {
                     return;
                 }
-                self.takers.retain(|_, former| !dead(former.actor));
-                // A consumer may have marked it, so that it has other data now.
-                let same = self.takers.keys().find(|(_, other)| other == item);
+                self.takers.retain(|_, former| former.done || !dead(former.actor));
                 let equal = || self.takers.keys().filter(|(other, _)| other == payload);
-                let one_of =
-                    equal().next().filter(|_| equal().count() >= self.ears.times_put(payload).max(1));
+                let all_taken = equal().count() >= self.ears.times_put(payload).max(1);
+                // A consumer may have marked it, so that it has other data now; and one that is done with may be put again.
+                let mut of_item = self.takers.iter().filter(|((_, other), _)| other == item);
+                let same = of_item.find(|(_, taker)| !taker.done || all_taken).map(|(taken, _)| taken);
+                let one_of = equal().next().filter(|_| all_taken);
                 let former = same.or(one_of).cloned().and_then(|taken| self.takers.remove(&taken));
-                let taker = Taker { actor, before: false, worked_off: false };
+                let taker = Taker { actor, before: false, worked_off: false, done: false };
                 self.takers.insert((payload.clone(), item.clone()), taker);
                 found.push(match former {
                     Some(Taker { actor: former, .. }) => {
@@ -372,8 +378,11 @@ impl Promise for TakenOnce {
                 those.for_each(|(_, taker)| taker.worked_off = true);
             }
             Some(QueueStep::IsDoneWith(actor, item)) if self.delivery == Delivery::AtLeastOnce => {
-                let gives_back = |taker: &Taker| taker.actor == actor && !taker.worked_off;
-                self.takers.retain(|(_, taken), taker| **taken != *item || !gives_back(taker));
+                self.takers.retain(|(_, taken), taker| {
+                    let is_its = **taken == *item && taker.actor == actor;
+                    taker.done |= is_its && taker.worked_off;
+                    !is_its || taker.done
+                });
             }
             Some(QueueStep::IsGiven(actor, item, payload)) => {
                 let is_other = |put: &Data| String::from_utf8_lossy(put.bytes()) != payload;
@@ -391,11 +400,13 @@ impl Promise for TakenOnce {
 ///
 /// An item may be taken before another that comes first if that other was put after the consumer had asked, unless both
 /// have the same priority; or if a consumer that asked meanwhile turns out to have it. A consumer that asks later must
-/// not get it. An item that a dead consumer may have had is not judged.
+/// not get it. An item that a dead consumer may have had is not judged, nor is one into which what was taken is put.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakesInOrder {
     ears: Ears,
     priorities: BTreeMap<Text, i64>,
+    /// How often each payload was taken.
+    taken: BTreeMap<Data, usize>,
     /// Not taken yet, oldest first.
     waiting: Vec<Waiting>,
     /// How many items there have been.
@@ -407,6 +418,7 @@ pub struct TakesInOrder {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Waiting {
     item: Text,
+    payload: Data,
     /// Its place: the priority, and which of all items it is.
     place: (i64, u32),
     is_there: bool,
@@ -417,8 +429,9 @@ struct Waiting {
 impl TakesInOrder {
     /// For the items below this znode.
     pub fn of(items: &'static str) -> Self {
-        let (priorities, asking) = (BTreeMap::new(), BTreeMap::new());
-        TakesInOrder { ears: Ears::of(items), priorities, waiting: Vec::new(), count: 0, asking }
+        let (ears, waiting) = (Ears::of(items), Vec::new());
+        let (priorities, taken, asking) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        TakesInOrder { ears, priorities, taken, waiting, count: 0, asking }
     }
 
     /// Those ask no more. What one of them may have had is not judged.
@@ -433,6 +446,7 @@ impl TakesInOrder {
     fn takes(&mut self, actor: ActorId, item: &str, found: &mut Vec<Finding>) {
         let Some(at) = self.waiting.iter().position(|waiting| *waiting.item == *item) else { return };
         let taken = self.waiting.remove(at);
+        *self.taken.entry(taken.payload).or_default() += 1;
         // Who has asked in a former session may take what it was given then.
         let Some(asked) = self.asking.remove(&actor) else { return };
         if taken.overtaken.is_some_and(|others| !others.contains(&actor)) {
@@ -466,11 +480,15 @@ impl Promise for TakesInOrder {
                 self.priorities.insert(payload.into(), priority);
             }
             Some(QueueStep::Appears(item, payload)) => {
-                let payload = String::from_utf8_lossy(payload.bytes());
-                let priority = self.priorities.get(&*payload).copied().unwrap_or_default();
-                let place = (priority, self.count);
-                self.waiting.push(Waiting { item: item.clone(), place, is_there: true, overtaken: None });
+                let text = String::from_utf8_lossy(payload.bytes());
+                let priority = self.priorities.get(&*text).copied().unwrap_or_default();
+                let (item, payload, place) = (item.clone(), payload.clone(), (priority, self.count));
                 self.count += 1;
+                let was_taken =
+                    self.taken.get(&payload).is_some_and(|taken| *taken >= self.ears.times_put(&payload));
+                if !was_taken {
+                    self.waiting.push(Waiting { item, payload, place, is_there: true, overtaken: None });
+                }
             }
             Some(QueueStep::Vanishes(item)) => {
                 self.waiting
@@ -514,24 +532,26 @@ impl Promise for TakesInOrder {
     }
 }
 
-/// At rest, no live consumer is still asking while an item is there.
+/// At rest, no live consumer is still asking while an item is there that nobody has worked off.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QueueProgress {
     ears: Ears,
     asking: BTreeSet<ActorId>,
+    /// Items that are there though they were worked off.
+    kept: BTreeSet<Text>,
 }
 
 impl QueueProgress {
     /// For the items below this znode.
     pub fn of(items: &'static str) -> Self {
-        QueueProgress { ears: Ears::of(items), asking: BTreeSet::new() }
+        QueueProgress { ears: Ears::of(items), asking: BTreeSet::new(), kept: BTreeSet::new() }
     }
 }
 
 impl Promise for QueueProgress {
     fn terms(&self) -> Terms {
         Terms::of("queue-progress")
-            .about("At rest, no consumer whose session lives waits while an item is there.")
+            .about("At rest, no consumer whose session lives waits while an item is there that is not worked off.")
             .tested_when("Somebody that asks takes an item that was put.")
     }
 
@@ -546,6 +566,12 @@ impl Promise for QueueProgress {
             Some(QueueStep::Ends(actor) | QueueStep::Fails(actor) | QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
+            Some(QueueStep::WorkedOff(item)) => {
+                self.kept.extend(self.ears.there.get(item).cloned());
+            }
+            Some(QueueStep::Vanishes(item)) => {
+                self.kept.remove(item);
+            }
             // At rest, it waits on if it has another one.
             _ => {}
         }
@@ -554,7 +580,8 @@ impl Promise for QueueProgress {
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         if let Some(actor) = self.asking.iter().find(|actor| rest.goes_on(**actor)) {
             let what = |item| format!("{actor} waits for ever though {item} is there");
-            found.extend(self.ears.there.iter().map(|item| broken_of(what(item), item)));
+            let waits = self.ears.there.difference(&self.kept);
+            found.extend(waits.map(|item| broken_of(what(item), item)));
         }
     }
 }

@@ -398,6 +398,52 @@ fn who_is_done_with_what_it_has_not_worked_off_gives_it_back() {
     assert_eq!(found(AtMostOnce, vec![done(1), takes(2, 1)]), 1, "it is given at most once");
 }
 
+/// Who removed nothing of what it had worked off had it done again by whoever came after it.
+#[test]
+fn what_was_worked_off_is_taken_no_more_whatever_becomes_of_its_taker() {
+    let done = |p| vec![worked_off(p, 1), notes(p, "is done with", &item(1))];
+    let found = |puts: usize, then: [Vec<Event>; 3]| {
+        let puts = vec![vec![notes(0, "puts", "1"), notes(0, "has put", "1")]; puts].concat();
+        let taken = vec![opened(1), put(1), takes(1, 1)];
+        let events = [puts, taken, then.concat()].concat();
+        broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), events)).len()
+    };
+    for end in [closed(1), crashed(1)] {
+        assert_eq!(found(1, [done(1), vec![end.clone()], vec![takes(2, 1)]]), 1);
+        // It had yet to remove it.
+        assert_eq!(found(1, [vec![worked_off(1, 1)], vec![end.clone()], vec![takes(2, 1)]]), 0);
+        // It was put once more, by the name that it had before.
+        let again = vec![gone(1), put(1), takes(2, 1)];
+        assert_eq!([1, 2].map(|puts| found(puts, [done(1), vec![end.clone()], again.clone()])), [1, 0]);
+    }
+}
+
+/// A log, in which a consumer's mark says how far it has come, was a queue in which it waits though items are there.
+#[test]
+fn who_waits_beside_what_was_worked_off_waits_for_another() {
+    let waits = |then: Vec<Event>, items: &[u8]| {
+        let events = [vec![put(1), asks(1), takes(1, 1)], then].concat();
+        resting(QueueProgress::of(ITEMS), events, &rest(&[1], items)).len()
+    };
+    let before = waits(vec![], &[1]);
+    assert_eq!(waits(vec![worked_off(1, 1), asks(1)], &[1]), before);
+    assert_eq!(waits(vec![asks(1)], &[1]), before + 1);
+    assert_eq!(waits(vec![worked_off(1, 1), asks(1), gone(1), put(1)], &[1]), before + 1);
+}
+
+/// What a consumer had moved to where it keeps its own was an item that nobody took in its turn.
+#[test]
+fn what_was_taken_and_is_put_elsewhere_is_not_to_be_taken_in_turn() {
+    let moved = |times: usize| {
+        let puts = |payload| vec![notes(0, "puts", payload), notes(0, "has put", payload)];
+        let puts = [vec![puts("1"); times].concat(), puts("2")].concat();
+        let moves = vec![put(1), asks(1), takes(1, 1), put_as(3, 1), gone(1), put(2)];
+        let then = vec![asks(1), takes(1, 2), gone(2)];
+        resting(TakesInOrder::of(ITEMS), [puts, moves, then].concat(), &rest(&[], &[3])).len()
+    };
+    assert_eq!((moved(1), moved(2)), (0, 1), "if it was put twice, it may be another one");
+}
+
 /// A consumer's mark in an item was another item, which was lost, or taken out of turn, in a right queue.
 #[test]
 fn an_item_that_is_given_other_data_is_the_same_one() {
