@@ -2,7 +2,7 @@
 //!
 //! A member says of the barrier's znode that it *arrives at* it (the number is how many members a round needs),
 //! *passes*, *asks to leave*, *has left*; or *gives up*. A member is registered while its session has an ephemeral
-//! znode below that one. A round is all members that are registered when the first of them passes; a member that
+//! znode below that one; or, if it has none, once it has made a persistent one as it arrives. A round is all members that are registered when the first of them passes; a member that
 //! registers later is in the next round.
 //!
 //! Whatever results from an administrator's act in that round and for that member is expected: others may begin or end
@@ -48,7 +48,7 @@ struct Rounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Member {
     place: Place,
-    /// By which session, and how many znodes of its own.
+    /// By which session, and how many ephemeral znodes: none, if a persistent one stands for it.
     registered: Option<(SessionId, u8)>,
     /// Of those who are registered for the round that gathers, so many were at one time, itself among them.
     beside: i64,
@@ -129,8 +129,12 @@ impl Rounds {
                 (what, about, number) if about == self.parent => self.hear(*actor, what, number),
                 _ => None,
             },
-            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.parent, path) => {
-                self.register(*owner);
+            Event::Is(GroundTruth::NodeCreated { path, by, owner, .. }) if below(self.parent, path) => {
+                match *owner {
+                    SessionId::NONE => self.register_for_good(*by),
+                    owner => self.register(owner),
+                }
+                self.meet();
                 None
             }
             Event::Is(GroundTruth::NodeDeleted { path, by, owner, .. })
@@ -215,6 +219,19 @@ impl Rounds {
             let before = member.registered.filter(|(by, _)| *by == owner);
             member.registered = Some((owner, before.map_or(0, |(_, znodes)| znodes).saturating_add(1)));
         });
+    }
+
+    /// A session has made a znode that outlives it.
+    fn register_for_good(&mut self, by: SessionId) {
+        let Some(actor) = self.tracker.live.get(&by).copied() else { return };
+        let member = self.member(actor);
+        self.members.entry(member).and_modify(|member| {
+            member.registered.get_or_insert((by, 0));
+        });
+    }
+
+    /// Those who are registered for one round are there at one time.
+    fn meet(&mut self) {
         let beside = self.gathered();
         for member in self.members.values_mut().filter(|member| member.gathers()) {
             member.beside = member.beside.max(beside);
@@ -227,7 +244,7 @@ impl Rounds {
         let Some(actor) = self.tracker.live.get(&owner) else { return };
         let member = self.member(*actor);
         self.members.entry(member).and_modify(|member| {
-            let left = |(by, znodes)| (by, znodes - u8::from(by == owner));
+            let left = |(by, znodes): (_, u8)| (by, znodes.saturating_sub(u8::from(by == owner)));
             member.registered = member.registered.map(left).filter(|(_, znodes)| *znodes > 0);
             member.deleted_externally |= externally;
         });

@@ -43,6 +43,24 @@ fn who_has_another_znode_is_registered_still() {
     assert_eq!((both(&[SECOND]), both(&["/barrier/p1"]), both(&[SECOND, "/barrier/p1"])), (0, 0, 1));
 }
 
+/// Members whose znodes outlive their sessions passed a barrier with nobody.
+#[test]
+fn who_has_made_a_znode_that_outlives_it_is_registered() {
+    let lasting = |p: u16| {
+        let (path, by, owner) = (format!("/barrier/p{p}").as_str().into(), session(p), SessionId::NONE);
+        let czxid = zk_api::Zxid::new(1, 1);
+        vec![says(p, "arrives at"), Event::Is(GroundTruth::NodeCreated { path, by, owner, czxid })]
+    };
+    let found = |second: Vec<Event>| {
+        let events = [vec![opened(0), opened(1)], lasting(0), second, passes(0)].concat();
+        broken_by(&findings(EntersTogether::of(B), events)).len()
+    };
+    assert_eq!((found(lasting(1)), found(vec![says(1, "arrives at")])), (0, 1));
+    // An ephemeral one stands for it once it has one.
+    let gone = [lasting(1), vec![created("/barrier/e1", 1), deleted("/barrier/e1", 1, 1)]].concat();
+    assert_eq!(found(gone), 1);
+}
+
 #[test]
 fn the_second_round_is_counted_anew() {
     let rounds = [passes(0), passes(1), leaves(0), leaves(1), arrives(0)];
