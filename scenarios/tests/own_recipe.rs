@@ -9,8 +9,25 @@ fn output(command: &mut Command) -> (Option<i32>, String) {
     (status.code(), String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned())
 }
 
-/// As somebody gets it who begins, with the features that it asks for. It is checked and not built, since that takes as long
-/// as zoocheck itself; what it does is tried with the same source as an example of this crate.
+/// Checks a crate, and does not build it, since that takes as long as zoocheck itself.
+fn compiles(dir: &Path) {
+    // The versions that everything else here is tested with.
+    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock");
+    std::fs::copy(lock, dir.join("Cargo.lock")).expect("it can be copied");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["check", "--quiet", "--all-targets"]);
+    // Kept beside what this test was built with, so that a second run has little to do.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-recipe");
+    cargo.current_dir(dir).env("CARGO_TARGET_DIR", target).env("CARGO_INCREMENTAL", "0");
+    for set in ["RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+        cargo.env_remove(set);
+    }
+    let (status, text) = output(&mut cargo);
+    assert_eq!((status, text.as_str()), (Some(0), ""));
+}
+
+/// As somebody gets it who begins, with the features that it asks for. What it does is tried with the same source as an
+/// example of this crate.
 #[test]
 #[ignore = "takes a minute: .ci/run runs it"]
 fn a_new_crate_compiles_outside_the_workspace() {
@@ -19,20 +36,20 @@ fn a_new_crate_compiles_outside_the_workspace() {
     let (status, text) =
         output(Command::new(env!("CARGO_BIN_EXE_zoocheck")).args(new).current_dir(dir.path()));
     assert_eq!(status, Some(0), "{text}");
-    let dir = dir.path().join("my-lock");
-    // The versions that everything else here is tested with.
-    let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock");
-    std::fs::copy(lock, dir.join("Cargo.lock")).expect("it can be copied");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["check", "--quiet", "--all-targets"]);
-    // Kept beside what this test was built with, so that a second run has little to do.
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-recipe");
-    cargo.current_dir(&dir).env("CARGO_TARGET_DIR", target).env("CARGO_INCREMENTAL", "0");
-    for set in ["RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
-        cargo.env_remove(set);
-    }
-    let (status, text) = output(&mut cargo);
-    assert_eq!((status, text.as_str()), (Some(0), ""));
+    compiles(&dir.path().join("my-lock"));
+
+    // The model checker alone, which needs no madsim and no cfg.
+    let alone = dir.path().join("alone");
+    std::fs::create_dir_all(alone.join("src")).expect("folders");
+    let main = "fn main() -> std::process::ExitCode {\n    zoocheck::Catalogue::default().main()\n}\n";
+    std::fs::write(alone.join("src/main.rs"), main).expect("it is written");
+    let manifest = format!(
+        "[package]\nname = \"alone\"\nedition = \"2024\"\n\n\
+         [dependencies]\nzoocheck = {{ path = {:?}, default-features = false }}\n",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    std::fs::write(alone.join("Cargo.toml"), manifest).expect("it is written");
+    compiles(&alone);
 }
 
 /// Runs the example.
