@@ -7,9 +7,7 @@ use zk_harness::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn, plain};
 use zk_harness::event::{Observation, Resource};
 use zk_harness::probe::Probe;
 use zk_harness::promise::AnyPromise;
-use zk_harness::promises::{
-    DONE, NoFailure, NoWaiterStuck, Of, Order, START, SessionEndNoticed, Undisturbed, Views, shown,
-};
+use zk_harness::promises::{DONE, Order, START, SessionEndNoticed, of_configuration, shown};
 use zk_harness::trial::{Role, Trial};
 use zk_harness::words;
 use zk_recipes::{Configuration, Setting, Value};
@@ -25,15 +23,9 @@ const LAST: char = '!';
 
 /// What every configuration promises to who follows it.
 pub fn promises() -> Vec<Box<dyn AnyPromise>> {
-    vec![
-        Box::new(Views::committed(CONFIG, Of::Values)),
-        Box::new(Views::untorn(CONFIG, Of::Values)),
-        Box::new(Views::monotone(CONFIG, Of::Values)),
-        Box::new(Views::fresh(CONFIG, Of::Values)),
-        Box::new(SessionEndNoticed::default()),
-        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
-        Box::new(Undisturbed::of(NoFailure).sparing(CONFIG)),
-    ]
+    let mut all = of_configuration(CONFIG);
+    all.push(Box::new(SessionEndNoticed::default()));
+    all
 }
 
 /// What its actors tell, in their order.

@@ -7,10 +7,7 @@ use zk_harness::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn, in_round};
 use zk_harness::event::Observation;
 use zk_harness::probe::Probe;
 use zk_harness::promise::AnyPromise;
-use zk_harness::promises::{
-    DONE, LeaversUnlisted, LiveMembersListed, NoFailure, NoWaiterStuck, Of, Order, START, SessionEndNoticed,
-    Undisturbed, Views, shown,
-};
+use zk_harness::promises::{DONE, Order, START, SessionEndNoticed, of_membership, shown};
 use zk_harness::trial::{Role, Trial};
 use zk_harness::words;
 use zk_recipes::{Ghost, Membership, Roster};
@@ -51,25 +48,13 @@ pub fn group(name: &'static str, watch: impl Turn<Fixture>, belong: impl Turn<Fi
         let done = rounds(&zk, role, turn).await;
         ended(&probe, GROUP, done)
     };
-    Trial::new(name, code).setup([GROUP]).promises(|| promises(true)).tells(WORDS)
+    Trial::new(name, code).setup([GROUP]).promises(promises).tells(WORDS)
 }
 
-/// What a group promises; if its members leave again, that they are listed no more.
-pub fn promises(leaves: bool) -> Vec<Box<dyn AnyPromise>> {
-    let mut all: Vec<Box<dyn AnyPromise>> = vec![
-        Box::new(Views::committed(GROUP, Of::Names)),
-        Box::new(Views::untorn(GROUP, Of::Names)),
-        Box::new(Views::monotone(GROUP, Of::Names)),
-        Box::new(Views::fresh(GROUP, Of::Names)),
-        // Who is through with its rounds keeps itself listed no more.
-        Box::new(Undisturbed::of(LiveMembersListed::of(GROUP))),
-        Box::new(SessionEndNoticed::default()),
-        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
-        Box::new(Undisturbed::of(NoFailure).sparing(GROUP)),
-    ];
-    if leaves {
-        all.push(Box::new(LeaversUnlisted::of(GROUP)));
-    }
+/// What a group promises.
+pub fn promises() -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_membership(GROUP);
+    all.push(Box::new(SessionEndNoticed::default()));
     all
 }
 

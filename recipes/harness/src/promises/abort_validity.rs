@@ -2,10 +2,11 @@
 
 use super::commitment::{Told, told, transaction_of};
 use super::findings::broken_at;
-use crate::context::parent;
+use crate::context::{below, parent};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::once;
 use zk_api::{SessionId, Text};
 
 /// Where nobody has failed and all vote to commit, all commit.
@@ -17,8 +18,8 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AbortValidity {
     root: &'static str,
-    /// Whoever has no znode below this one is not waited for.
-    sites: &'static str,
+    /// Whoever has no znode below this one, if it is known, is not waited for.
+    sites: Option<&'static str>,
     /// The last session that each process has opened, and whether a znode shows that it is there.
     there: BTreeMap<SessionId, (ActorId, bool)>,
     /// Whether anybody has shown itself.
@@ -37,10 +38,15 @@ pub struct AbortValidity {
 impl AbortValidity {
     /// For the transactions below one znode, whose sites are present below another.
     pub fn of(root: &'static str, sites: &'static str) -> Self {
+        AbortValidity { sites: Some(sites), ..AbortValidity::of_any_sites(root) }
+    }
+
+    /// The same where any ephemeral znode that is not a transaction's shows that its site is present.
+    pub fn of_any_sites(root: &'static str) -> Self {
         let (there, failed) = (BTreeMap::new(), BTreeSet::new());
         let (begun, exempt, refused, alone) =
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        let show_themselves = false;
+        let (sites, show_themselves) = (None, false);
         AbortValidity { root, sites, there, show_themselves, failed, begun, exempt, refused, alone }
     }
 
@@ -101,7 +107,7 @@ impl Promise for AbortValidity {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Event::Is(GroundTruth::NodeCreated { path, owner, .. }) = event
             && *owner != SessionId::NONE
-            && parent(path) == self.sites
+            && self.sites.map_or(!below(self.root, path), |sites| parent(path) == sites)
         {
             self.shows_itself(*owner);
         }
@@ -130,7 +136,7 @@ impl Promise for AbortValidity {
             }
             Some(Told::Done(transaction, by, false)) if !self.refused.contains(transaction) => {
                 let what = format!("p{by} aborts {transaction}, though nobody has failed or voted so");
-                found.push(broken_at(what, [transaction, self.sites]));
+                found.push(broken_at(what, once(transaction).chain(self.sites)));
             }
             Some(Told::Done(..) | Told::Voted(..)) | None => {}
         }
@@ -212,6 +218,20 @@ mod tests {
             let back = vec![opened(0), opened(1), other, closed(0), next()];
             assert_eq!(broken_by(&aborts_after(back)).len(), 1);
         }
+    }
+
+    #[test]
+    fn where_sites_may_show_themselves_anywhere_each_does_that_is_not_a_transactions() {
+        let fails = |shows: &str| {
+            let fails = vec![opened(0), opened(1), created(shows, 0), crashed(0), opened_anew(0)];
+            let aborts = vec![written("/tx/1/decision", "abort"), does(1, "aborts")];
+            broken_by(&findings(AbortValidity::of_any_sites("/tx"), [fails, aborts].concat())).len()
+        };
+        assert_eq!(
+            ["/up/p0", "/p0", "/tx/1/p0"].map(fails),
+            [0, 0, 1],
+            "it is not there again but by its session"
+        );
     }
 
     /// Once its former session had ended, who was there by the next one already was taken to have failed for good.

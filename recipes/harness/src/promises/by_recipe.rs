@@ -1,10 +1,11 @@
-//! All that a kind of recipe promises: a lock, a queue, or a protocol of atomic commitment.
+//! All that a kind of recipe promises: a lock, a queue, a group, a configuration, or a protocol of atomic commitment.
 
 use super::{
     AbortValidity, AbortsEarly, Agreement, CommitValidity, ContentReaches, ExclusionAmongLiveSessions,
-    ExclusionAtResource, Fifo, Irrevocability, NoFailure, NoForeignDelete, NoOrphanTransaction,
-    NoOrphanZnode, NoWaiterStuck, NothingLost, OneWokenPerDeletion, QueueProgress, SharersMeet,
-    SharersWakeTogether, TakenOnce, TakesInOrder, TokensIncrease, Undisturbed, VotersLearn,
+    ExclusionAtResource, Fifo, Irrevocability, LeaversUnlisted, LiveMembersListed, NoFailure,
+    NoForeignDelete, NoOrphanTransaction, NoOrphanZnode, NoWaiterStuck, NothingLost, Of, OneWokenPerDeletion,
+    QueueProgress, SharersMeet, SharersWakeTogether, TakenOnce, TakesInOrder, TokensIncrease, Undisturbed,
+    Views, VotersLearn,
 };
 use crate::promise::AnyPromise;
 use zk_recipes::queue::Delivery;
@@ -80,14 +81,52 @@ pub fn of_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn Any
 /// After an administrator's change of a transaction, its violations are expected. Deleting a site's presence counts for
 /// the rest of the site's life, and only aborts are expected after it.
 pub fn of_published_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    with_abort_validity(root, AbortValidity::of(root, sites))
+}
+
+/// The same, of sites that show in a way of their own that they are there.
+pub(super) fn with_abort_validity(root: &'static str, validity: AbortValidity) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(Undisturbed::of(Agreement::of(root)).within(root)),
         Box::new(Undisturbed::of(CommitValidity::of(root)).within(root)),
         Box::new(Undisturbed::of(Irrevocability::of(root)).within(root)),
-        Box::new(Undisturbed::of(AbortValidity::of(root, sites))),
+        Box::new(Undisturbed::of(validity)),
         Box::new(Undisturbed::of(NoWaiterStuck).within(root)),
         Box::new(Undisturbed::of(VotersLearn::of(root)).within(root)),
         Box::new(Undisturbed::of(NoFailure).within(root)),
+    ]
+}
+
+/// The eight promises of a group whose members are the children of this znode.
+pub fn of_membership(group: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_views(group, Of::Names);
+    // Who is through with its rounds keeps itself listed no more.
+    all.push(Box::new(Undisturbed::of(LiveMembersListed::of(group))));
+    all.push(Box::new(LeaversUnlisted::of(group)));
+    all.extend(of_readers(group));
+    all
+}
+
+/// The six promises of a configuration whose values are the children of this znode.
+pub fn of_configuration(config: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_views(config, Of::Values);
+    all.extend(of_readers(config));
+    all
+}
+
+fn of_views(root: &'static str, of: Of) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(Views::committed(root, of)),
+        Box::new(Views::untorn(root, of)),
+        Box::new(Views::monotone(root, of)),
+        Box::new(Views::fresh(root, of)),
+    ]
+}
+
+fn of_readers(root: &'static str) -> [Box<dyn AnyPromise>; 2] {
+    [
+        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
+        Box::new(Undisturbed::of(NoFailure).sparing(root)),
     ]
 }
 
@@ -111,6 +150,10 @@ mod tests {
         assert_eq!(names(of_shared_lock("/lock", "-write-")), format!("{safe} {shared} {rest}"));
         let queue = "nothing-lost taken-once takes-in-order queue-progress no-waiter-stuck no-failure";
         assert_eq!(names(of_queue("/queue", Delivery::AtLeastOnce)), queue);
+        let views = "committed-reads no-torn-reads monotone-reads fresh-at-rest";
+        let group = "live-members-listed leavers-unlisted no-waiter-stuck no-failure";
+        assert_eq!(names(of_membership("/group")), format!("{views} {group}"));
+        assert_eq!(names(of_configuration("/config")), format!("{views} no-waiter-stuck no-failure"));
         let published = "agreement commit-validity irrevocability abort-validity no-waiter-stuck voters-learn \
                          no-failure";
         assert_eq!(names(of_published_commitment("/tx", "/sites")), published);

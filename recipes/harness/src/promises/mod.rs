@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`of_fenced_lock`], [`of_fair_lock`], [`of_shared_lock`] | all that such a lock owes |
 //! | [`of_commitment`], [`of_published_commitment`] | all that such a protocol owes |
-//! | [`of_queue`] | what every queue owes |
+//! | [`of_queue`], [`of_membership`], [`of_configuration`] | what every queue, group or configuration owes |
 //! | [`ExclusionAmongLiveSessions`], [`ExclusionAtResource`], [`TokensIncrease`] | locks and elections: safety |
 //! | [`Fifo`], [`OneWokenPerDeletion`], [`NoForeignDelete`], [`NoOrphanZnode`] | lines of contenders |
 //! | [`SharersMeet`], [`SharersWakeTogether`], [`RevocationHeeded`], [`TrySucceedsUncontended`] | kinds of locks |
@@ -99,8 +99,8 @@ pub use agreement::Agreement;
 pub use announced_leader_led::AnnouncedLeaderLed;
 pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed, RaisedAsTold};
 pub use by_recipe::{
-    of_commitment, of_fair_lock, of_fenced_lock, of_lock, of_published_commitment, of_queue, of_shared_lock,
-    without_tokens,
+    of_commitment, of_configuration, of_fair_lock, of_fenced_lock, of_lock, of_membership,
+    of_published_commitment, of_queue, of_shared_lock, without_tokens,
 };
 pub use commit_validity::CommitValidity;
 pub use content_reaches::ContentReaches;

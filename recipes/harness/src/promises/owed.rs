@@ -1,9 +1,10 @@
 //! What a program owes, as it is said on a command line: `fair-lock=/lock`.
 
+use super::by_recipe::with_abort_validity;
 use super::{
-    BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether, LeavesTogether, NoFailure,
-    NoOpeningMissed, NoWaiterStuck, RaisedAsTold, RoundsDoNotMix, STANDARD, SharersMeet, Undisturbed,
-    of_fair_lock, without_tokens,
+    AbortValidity, BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether,
+    LeavesTogether, NoFailure, NoOpeningMissed, NoWaiterStuck, RaisedAsTold, RoundsDoNotMix, STANDARD,
+    SharersMeet, Undisturbed, of_fair_lock, without_tokens,
 };
 use crate::promise::AnyPromise;
 use std::collections::BTreeSet;
@@ -27,14 +28,14 @@ impl Kind {
         Kind { name, promises, comes_and_goes: false, without: &[] }
     }
 
-    /// One whose items are left on purpose.
+    /// One whose znodes are left on purpose.
     const fn of_items(name: &'static str, promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>) -> Kind {
         Kind { without: &["no-litter"], ..Kind::of(name, promises) }
     }
 }
 
 /// What can be owed.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 12] = [
     Kind::of("lock", of_lock),
     Kind::of("fair-lock", of_fair_lock),
     Kind::of("shared-lock", of_shared_lock),
@@ -44,6 +45,9 @@ const KINDS: [Kind; 9] = [
     Kind::of_items("queue", of_queue),
     Kind::of_items("queue-at-most-once", of_queue_at_most_once),
     Kind { comes_and_goes: true, ..Kind::of("counter", of_counter) },
+    Kind::of("membership", super::of_membership),
+    Kind::of_items("configuration", super::of_configuration),
+    Kind::of_items("commitment", of_commitment),
 ];
 
 /// What opts out of a standard promise, in the place of a kind.
@@ -190,6 +194,11 @@ fn of_queue_at_most_once(items: &'static str) -> Vec<Box<dyn AnyPromise>> {
     super::of_queue(items, Delivery::AtMostOnce)
 }
 
+/// Transactions whose znodes are below, each with its sites' votes and its decision below its own.
+fn of_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    with_abort_validity(root, AbortValidity::of_any_sites(root))
+}
+
 /// A counter whose znode is made by who first adds to it.
 fn of_counter(node: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
@@ -212,6 +221,15 @@ mod tests {
         assert_eq!(barrier.opts_out(), [""; 0]);
         let queue = Owed::parse(["queue=/a", "without=no-second-znode"]).expect("it is well said");
         assert_eq!(queue.opts_out(), ["no-litter", "no-second-znode"]);
+        for (kind, first, leaves) in [
+            ("membership=/a", "committed-reads", false),
+            ("configuration=/a", "committed-reads", true),
+            ("commitment=/a", "agreement", true),
+        ] {
+            let owed = Owed::parse([kind]).expect("it is well said");
+            assert_eq!((owed.promises()[0].name(), owed.setup()), (first, vec!["/a".into()]));
+            assert_eq!(owed.opts_out().contains(&"no-litter"), leaves, "{kind}");
+        }
     }
 
     #[test]

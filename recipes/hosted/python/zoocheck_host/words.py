@@ -52,6 +52,13 @@ class Words:
         """What began about this is over, and with it a round."""
         self._says("ends", about, what, number)
 
+    def sees(self, parent, children):
+        """It has just been given these children of a znode: their names, or a dictionary of their data."""
+        shown = sorted(children)
+        if isinstance(children, dict):
+            shown = ["%s=%s" % (name, text(children[name])) for name in shown]
+        self.notes("sees", "%s{%s}" % (parent, ",".join(shown)), len(shown))
+
     def _says(self, word, about, what="", number=0):
         raise NotImplementedError
 
@@ -60,3 +67,7 @@ class Words:
         if not node:
             return ""
         return node if node.startswith("/") else lock + "/" + node
+
+
+def text(data):
+    return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data or "")
