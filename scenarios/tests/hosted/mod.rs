@@ -4,6 +4,7 @@
 //! is a failure.
 
 mod elapsed;
+mod kinds;
 mod programs;
 
 use crate::common::needs;

@@ -1,0 +1,47 @@
+//! Kinds of recipes that only programs in Rust could owe, in Python.
+
+use super::{host, json, python, searched, zoocheck};
+
+const PROGRAMS: [(&str, &[(&str, Option<&str>)]); 3] = [
+    (
+        "commitment=/tx",
+        &[
+            ("commits", None),
+            ("decides_alone", Some("agreement")),
+            ("counts_votes", Some("commit-validity")),
+            ("aborts_at_will", Some("abort-validity")),
+        ],
+    ),
+    (
+        "membership=/members",
+        &[
+            ("belongs", None),
+            ("never_leaves", Some("leavers-unlisted")),
+            ("outlives", Some("live-members-listed")),
+        ],
+    ),
+    ("configuration=/config", &[("reads", None), ("reads_torn", Some("no-torn-reads"))]),
+];
+
+#[test]
+fn commitments_groups_and_configurations_are_judged() {
+    if python().is_none() {
+        return;
+    }
+    for (owed, programs) in PROGRAMS {
+        for (function, breaks) in programs {
+            let words = format!("run kinds.py:{function} --promises {owed} --seeds 12 --format json");
+            let report = json(&zoocheck(&host().join("tests"), "0", &words));
+            let promises = report["promises"].as_array().expect("a list");
+            let broken: Vec<_> =
+                promises.iter().filter(|it| it["verdict"] == "broken").map(|it| &it["name"]).collect();
+            match breaks {
+                Some(breaks) => assert!(broken.iter().any(|name| *name == breaks), "{function}: {broken:?}"),
+                None => assert_eq!((&report["answer"], broken.len()), (&"held".into(), 0), "{report:#}"),
+            }
+        }
+    }
+    let faults = "--clients 2 --rounds 1 --crashes 0 --drops 0 --expiries 0 --lag 0";
+    let alone = format!("kinds.py:decides_alone --promises commitment=/tx {faults}");
+    assert_eq!(searched(&host().join("tests"), "0", &alone)["promise"], "agreement");
+}
