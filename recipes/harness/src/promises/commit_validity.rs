@@ -7,7 +7,8 @@ use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// A site commits only if the votes of all sites were written before, and all are to commit.
+/// A site commits only if the votes of all sites were written before, and all are to commit. A vote is a child of the
+/// transaction's znode, other than `decision`, in which `commit` or `abort` is written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CommitValidity {
     root: &'static str,
