@@ -306,6 +306,8 @@ struct Taker {
     worked_off: bool,
     /// It has worked it off, and is done with it: whatever becomes of it, nobody is to take that again.
     done: bool,
+    /// The item has made room for another one of its name.
+    gone: bool,
 }
 
 impl TakenOnce {
@@ -344,7 +346,14 @@ impl Promise for TakenOnce {
         let step = self.ears.hear(event);
         self.forget(event);
         match step {
-            Some(QueueStep::Appears(item, payload) | QueueStep::Changes(item, payload)) => {
+            Some(QueueStep::Appears(item, payload)) => {
+                if self.ears.times_put(payload) > 0 {
+                    let of_name = self.takers.iter_mut().filter(|((_, taken), _)| taken == item);
+                    of_name.for_each(|((other, _), taker)| taker.gone |= other != payload);
+                }
+                self.payloads.insert(item.clone(), payload.clone());
+            }
+            Some(QueueStep::Changes(item, payload)) => {
                 self.payloads.insert(item.clone(), payload.clone());
             }
             Some(QueueStep::Takes(actor, item)) => {
@@ -358,10 +367,11 @@ impl Promise for TakenOnce {
                 let all_taken = equal().count() >= self.ears.times_put(payload).max(1);
                 // A consumer may have marked it, so that it has other data now; and one that is done with may be put again.
                 let mut of_item = self.takers.iter().filter(|((_, other), _)| other == item);
-                let same = of_item.find(|(_, taker)| !taker.done || all_taken).map(|(taken, _)| taken);
+                let is_former = |taker: &Taker| !taker.gone && (!taker.done || all_taken);
+                let same = of_item.find(|(_, taker)| is_former(taker)).map(|(taken, _)| taken);
                 let one_of = equal().next().filter(|_| all_taken);
                 let former = same.or(one_of).cloned().and_then(|taken| self.takers.remove(&taken));
-                let taker = Taker { actor, before: false, worked_off: false, done: false };
+                let taker = Taker { actor, before: false, worked_off: false, done: false, gone: false };
                 self.takers.insert((payload.clone(), item.clone()), taker);
                 found.push(match former {
                     Some(Taker { actor: former, .. }) => {

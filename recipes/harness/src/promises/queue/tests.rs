@@ -418,6 +418,21 @@ fn what_was_worked_off_is_taken_no_more_whatever_becomes_of_its_taker() {
     }
 }
 
+/// A place for one job, which is used for one after the other, was one job that was taken again and again.
+#[test]
+fn another_that_is_put_by_the_same_name_is_another_item() {
+    let taken = |second: &str, between: Vec<Event>| {
+        let puts = |payload| vec![notes(0, "puts", payload), notes(0, "has put", payload)];
+        let events = [puts("1"), puts("2"), vec![put(1), takes(1, 1)], between];
+        let next = written(&item(1), second, 0, SessionId::NONE);
+        let events = [events.concat(), vec![next, takes(2, 1)]].concat();
+        broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), events)).len()
+    };
+    assert_eq!(taken("2", vec![gone(1)]), 0);
+    assert_eq!(taken("2", vec![]), 1, "it was given other data");
+    assert_eq!((taken("1", vec![gone(1)]), taken("mine", vec![gone(1)])), (1, 1), "nobody has put that");
+}
+
 /// A log, in which a consumer's mark says how far it has come, was a queue in which it waits though items are there.
 #[test]
 fn who_waits_beside_what_was_worked_off_waits_for_another() {
