@@ -13,6 +13,8 @@ use zk_api::{SessionId, Text};
 pub struct NoWaiterStuck {
     /// Who has asked for a lock and was not granted it yet, or has begun something and not ended it.
     waiting: BTreeSet<(ActorId, Text)>,
+    /// Which of them have asked, if who has something may be meant to stay.
+    asking: BTreeSet<(ActorId, Text)>,
     /// Whether somebody has died, if that is to count.
     deaths: Option<Deaths>,
     /// The sessions of actors, if that is to count: all others are administrators'.
@@ -23,8 +25,13 @@ pub struct NoWaiterStuck {
 
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
-pub const NoWaiterStuck: NoWaiterStuck =
-    NoWaiterStuck { waiting: BTreeSet::new(), deaths: None, sessions: BTreeSet::new(), staying: None };
+pub const NoWaiterStuck: NoWaiterStuck = NoWaiterStuck {
+    waiting: BTreeSet::new(),
+    asking: BTreeSet::new(),
+    deaths: None,
+    sessions: BTreeSet::new(),
+    staying: None,
+};
 
 impl NoWaiterStuck {
     /// For recipes in which each waits for what others do, and for ever for one that has died: it is owed as long as
@@ -36,6 +43,7 @@ impl NoWaiterStuck {
 
     /// As [`while_all_live`](Self::while_all_live), but an actor that was granted something or has begun something, and
     /// is not done with it, may be meant to stay: a leader, or a member. What the library has words for comes to an end.
+    /// Whoever asks for a lock may wait for ever as long as somebody else stays in it, and not for one that has died.
     pub fn but_who_stays() -> Self {
         NoWaiterStuck { staying: Some(BTreeSet::new()), ..NoWaiterStuck::while_all_live() }
     }
@@ -71,9 +79,14 @@ impl NoWaiterStuck {
             Observation::Released { .. } | Observation::Ends { .. } => (false, true),
             Observation::Leaves { .. } | Observation::Notes { .. } => return false,
         };
+        let about = (actor, subject.clone());
+        self.asking.remove(&about);
+        if self.staying.is_some() && matches!(what, Observation::Attempts { .. }) {
+            self.asking.insert(about.clone());
+        }
         match waits {
-            true => self.waiting.insert((actor, subject.clone())),
-            false => self.waiting.remove(&(actor, subject.clone())),
+            true => self.waiting.insert(about),
+            false => self.waiting.remove(&about),
         };
         is_done && self.waiting.iter().any(|(_, waits_for)| waits_for == subject)
     }
@@ -81,10 +94,36 @@ impl NoWaiterStuck {
     /// Those are gone; puts nothing to the test.
     fn forgets(&mut self, is_gone: impl Fn(ActorId) -> bool) -> bool {
         self.waiting.retain(|(other, _)| !is_gone(*other));
+        self.asking.retain(|(other, _)| !is_gone(*other));
         if let Some(staying) = &mut self.staying {
             staying.retain(|(other, _)| !is_gone(*other));
         }
         false
+    }
+
+    /// Who asks for a lock that somebody else stays in, whose session lives and who does not wait, or waits so itself.
+    fn behind_who_stays(&self, rest: &Rest) -> BTreeSet<&(ActorId, Text)> {
+        let lives = |actor: ActorId| {
+            rest.unfinished.contains(&actor.main())
+                || rest.sessions.iter().any(|(_, other)| *other == actor.main())
+        };
+        let mut behind = BTreeSet::new();
+        loop {
+            let goes_on = |actor: ActorId| {
+                let mut waits = self.waiting.iter().filter(|(other, _)| other.main() == actor.main());
+                lives(actor) && waits.all(|about| behind.contains(about))
+            };
+            let stays = |(actor, lock): &&(ActorId, Text)| {
+                let mut those = self.staying.iter().flatten().filter(|(_, has)| has == lock);
+                those.any(|(other, _)| other.main() != actor.main() && goes_on(*other))
+            };
+            let more: Vec<_> =
+                self.asking.iter().filter(|about| !behind.contains(about) && stays(about)).collect();
+            if more.is_empty() {
+                return behind;
+            }
+            behind.extend(more);
+        }
     }
 
     /// Whether an administrator deletes an actor's znode: others may wait for it for ever.
@@ -210,8 +249,18 @@ impl Promise for NoWaiterStuck {
         let is_in =
             |all: &BTreeSet<(ActorId, Text)>, actor| all.iter().any(|(other, _)| other.main() == actor);
         let may_stay = |actor| self.staying.as_ref().is_some_and(|staying| is_in(staying, actor));
-        let waits =
-            |actor: &&ActorId| is_owed(**actor) && (is_in(&self.waiting, **actor) || !may_stay(**actor));
+        let behind = self.behind_who_stays(rest);
+        let is_of = |actor: ActorId| move |about: &&(ActorId, Text)| about.0.main() == actor;
+        let waits = |actor: &&ActorId| {
+            let mut asks = self.asking.iter().filter(is_of(**actor));
+            if asks.any(|about| !behind.contains(about)) {
+                return true;
+            }
+            let mut waits =
+                self.waiting.iter().filter(is_of(**actor)).filter(|about| !behind.contains(about));
+            let is_behind = behind.iter().any(|about| is_of(**actor)(about));
+            is_owed(**actor) && (waits.next().is_some() || !(may_stay(**actor) || is_behind))
+        };
         // Whoever waits may do so for any of these.
         let mut there: BTreeSet<ActorId> = rest.unfinished.iter().copied().collect();
         there.extend(rest.sessions.iter().map(|(_, actor)| *actor));
@@ -225,7 +274,8 @@ impl Promise for NoWaiterStuck {
                 && !rest.unfinished.contains(&main)
                 && rest.sessions.iter().any(|(_, lives)| *lives == main)
         };
-        for (actor, subject) in self.waiting.iter().filter(|(actor, _)| waits_alone(actor)) {
+        let alone = self.waiting.iter().filter(|about| waits_alone(&about.0) && !behind.contains(about));
+        for (actor, subject) in alone {
             let what =
                 format!("{actor} waits for {subject} for ever, though its process's main thread has ended");
             found.push(broken_for(what, &there));
@@ -294,11 +344,41 @@ mod tests {
             broken_by(&found).into_iter().map(|(what, _)| what.to_owned()).collect::<Vec<_>>()
         };
         let said = vec![begins.clone(), attempts(1)];
-        assert_eq!(stuck(said), ["p1 waits for ever", "p2 waits for ever"], "p2 has said nothing");
+        assert_eq!(stuck(said), ["p2 waits for ever"], "it has said nothing");
         assert_eq!(stuck(vec![begins, attempts(1), granted(1)]), ["p2 waits for ever"]);
         assert_eq!(stuck(vec![attempts(1), granted(1), released(1)]).len(), 3);
         let adds = |actor| Event::Observed { actor, what: Observation::begins(words::ADDS, LOCK, 1) };
         assert_eq!(stuck(vec![adds(actor(1))]).len(), 3, "to add is to come to an end");
+    }
+
+    /// Followers of a leader for life were stuck; and who was never told that a holder had died was not.
+    #[test]
+    fn who_asks_may_wait_behind_who_stays_and_for_nobody_else() {
+        const OTHER: &str = "/other";
+        let asks = |p, lock: &str| Event::Observed {
+            actor: actor(p),
+            what: Observation::Attempts { lock: lock.into() },
+        };
+        let has = |p, lock: &str| Event::Observed {
+            actor: actor(p),
+            what: Observation::Enters { lock: lock.into() },
+        };
+        let stuck = |events: Vec<Event>, live: &[u16]| {
+            let unfinished = live.iter().map(|p| actor(*p)).collect();
+            let rest = Rest { unfinished, ..Rest::default() };
+            let found = resting(NoWaiterStuck::but_who_stays(), events, &rest);
+            let named = broken_by(&found).into_iter().map(|(what, _)| what[..2].to_owned());
+            named.collect::<Vec<_>>()
+        };
+        let all = [0, 1, 2];
+        let line = || vec![has(0, LOCK), asks(1, LOCK), asks(2, LOCK)];
+        assert_eq!(stuck(line(), &all), [""; 0]);
+        assert_eq!(stuck([line(), vec![closed(0)]].concat(), &[1, 2]), ["p1", "p2"]);
+        assert_eq!(stuck([line(), vec![released(0)]].concat(), &[1, 2]), ["p1", "p2"]);
+        // One behind another, and in a circle.
+        let chain = || vec![has(0, LOCK), asks(1, LOCK), has(1, OTHER), asks(2, OTHER)];
+        assert_eq!(stuck(chain(), &all), [""; 0]);
+        assert_eq!(stuck([chain(), vec![asks(0, OTHER)]].concat(), &all), ["p0", "p1", "p2"]);
     }
 
     /// Any deletion of another's znode was an excuse, and so was the end of a session that its own client had closed, and
