@@ -333,7 +333,9 @@ fn is_silent(client: &Client) -> bool {
     }
 }
 
-/// Whether it is looking for a server, and the next one may be wrong.
+/// Whether it is looking for a server, and the next one may be wrong. That is news, too, of which it hears when its code has
+/// done with what it was given before.
 fn can_be_misled(state: &State, client: &Client) -> bool {
-    state.left.expiries > 0 && client.runs() && client.lives && client.state == KeeperState::Disconnected
+    let looks = client.runs() && client.lives && client.state == KeeperState::Disconnected;
+    state.left.expiries > 0 && looks && client.node.ready.is_empty()
 }
