@@ -354,12 +354,15 @@ impl At<'_> {
         self.client.identities = Arc::default();
     }
 
-    /// So many of the writes that it has sent may still be served, each for whom the server takes it by then.
+    /// So many of the writes that it has sent may still be served, each for whom the server takes it by then. A server that
+    /// refuses credentials, or has refused them, listens no more.
     fn leave_in_flight(&mut self, ghosts: usize) {
-        let (mut identities, mut left) = (std::mem::take(&mut self.client.identities), ghosts);
+        let refuses =
+            |hashed: &Arc<HashedMessage>| hashed.message.last_state() == Some(KeeperState::AuthFailed);
+        let mut left = if self.client.inbox.iter().any(refuses) { 0 } else { ghosts };
+        let mut identities = std::mem::take(&mut self.client.identities);
         for request in std::mem::take(&mut self.client.queue) {
             if let Some(proven) = proven_by(&identities, &request.request) {
-                // A server that refuses credentials listens no more.
                 let Some(proven) = proven else { return };
                 identities = proven;
             } else if left > 0 && request.request.is_write() {

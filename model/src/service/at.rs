@@ -434,6 +434,8 @@ impl<'a> At<'a> {
         let is_late = self.rules.registers_late && self.rules.lag > 0 && !watches.is_empty();
         let view = &mut self.servers.views[client];
         let Some(identities) = identities else {
+            // One that is connected for the first time has no former connection that it has lost.
+            view.connected = false;
             return self.send(client, Message::Refused);
         };
         view.identities = identities;
