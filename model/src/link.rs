@@ -115,7 +115,7 @@ impl At<'_> {
             Op::Sorted(messages) => self.client.inbox[..messages.len()].clone_from_slice(messages),
             Op::Point(nth) => self.feed(&Input::Point(*nth)),
             Op::Timer(nth) => self.feed(&Input::Timer(*nth)),
-            Op::Arrive { nth, accepted } => self.arrive(*nth, *accepted),
+            Op::Arrive { nth, accepted, later } => self.arrive(*nth, *accepted, *later),
             Op::Take(nth) => {
                 let write = self.client.writes.remove(usize::from(*nth));
                 let accepted = write.arrived.expect("it has arrived");
@@ -328,9 +328,10 @@ impl At<'_> {
         self.client.phase = Phase::Crashed;
     }
 
-    fn arrive(&mut self, nth: u8, accepted: bool) {
+    /// `later`: its writer is told of it in another step.
+    fn arrive(&mut self, nth: u8, accepted: bool, later: bool) {
         let at = usize::from(nth);
-        if self.client.phase == Phase::Paused && !self.client.node.is_done {
+        if !self.client.node.is_done && (later || self.client.phase == Phase::Paused) {
             self.client.writes[at].arrived = Some(accepted);
             return;
         }

@@ -33,8 +33,11 @@ pub fn script_step(model: &RecipeModel, before: &State, action: Action) -> Vec<S
             return fed(before, me, &Input::Timer(nth), ScriptStep::Timer(me.into(), nth));
         }
         Action::Arrive(me, nth) => {
-            let actor = before.clients[usize::from(me)].actor();
-            ScriptStep::Arrive(actor.process, earlier_lives(before, actor) + of_its_kind(before, me, nth))
+            let client = &before.clients[usize::from(me)];
+            let (actor, write) = (client.actor(), &client.writes[usize::from(nth)]);
+            let later = before.may_be_overtaken(write);
+            let nth = earlier_lives(before, actor) + of_its_kind(before, me, nth);
+            if later { ScriptStep::Reach(actor.process, nth) } else { ScriptStep::Arrive(actor.process, nth) }
         }
         Action::Take(me, nth) => ScriptStep::Learn(me.into(), of_its_kind(before, me, nth)),
         Action::Reconnect(me, _) => {

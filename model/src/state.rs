@@ -16,7 +16,7 @@
 //! ```
 
 use crate::digest::{Digest, Digester, digest_all};
-use crate::link::Client;
+use crate::link::{Client, Write};
 use crate::monitors::Monitors;
 use crate::service::Service;
 use std::fmt;
@@ -99,6 +99,18 @@ impl State {
     fn seen_by(&self, me: usize) -> Digest {
         let process = usize::from(self.clients[me].actor().process);
         digest_all(0x5ee, [self.service.seen[me], self.monitors.seen[process], self.clients[me].seen])
+    }
+
+    /// Whether a write is accepted that would be refused behind another one, which is on its way as well. Then its writer may
+    /// come to know of the one when the other has arrived. Otherwise that is the same as a write that arrives later.
+    pub fn may_be_overtaken(&self, write: &Write) -> bool {
+        let accepts = |outside: &mut Outside, write: &Write| outside.write(write.resource, write.token);
+        let is_behind = |other: &Write| {
+            let mut outside = self.outside;
+            other.arrived.is_none() && accepts(&mut outside, other) && !accepts(&mut outside, write)
+        };
+        let mut outside = self.outside;
+        accepts(&mut outside, write) && self.clients.iter().flat_map(|client| &client.writes).any(is_behind)
     }
 
     /// What is left when nothing moves any more.

@@ -3,7 +3,9 @@
 
 use crate::common::{broken, run};
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, ZPath, ZooKeeper, race};
+use zk_api::{
+    CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, ZPath, ZooKeeper, Zxid, race,
+};
 use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
 use zk_harness::probe::Probe;
 use zk_harness::promise::{Finding, Promise, Terms, Violation};
@@ -44,6 +46,8 @@ enum Way {
     LooksLater,
     /// It goes on when its write has arrived.
     GoesOn,
+    /// It says something once its write is accepted; process 1 writes with a higher token.
+    Trusts,
     /// It watches until what process 1 insists on has happened: to a znode that is not there yet, to the children,
     /// to the data; or until what it watches the children of is gone.
     AwaitsNode,
@@ -77,6 +81,8 @@ enum What {
     OtherObserved,
     /// Its unfenced or fenced write has arrived.
     Wrote(Resource),
+    /// One of process 1 has.
+    OtherWrote,
 }
 
 const ME: ActorId = ActorId { process: 0, life: 0, thread: 0 };
@@ -91,6 +97,7 @@ fn what(event: &Event) -> Option<What> {
         Event::Is(GroundTruth::SessionClosed { actor: ME, .. }) => Some(What::Closed),
         Event::Is(GroundTruth::Paused { actor: ME }) => Some(What::Paused),
         Event::Is(GroundTruth::Wrote { actor: ME, resource, .. }) => Some(What::Wrote(*resource)),
+        Event::Is(GroundTruth::Wrote { .. }) => Some(What::OtherWrote),
         Event::Is(_) => None,
     }
 }
@@ -135,6 +142,9 @@ impl From<Lives> for Trial {
                         Way::HearsNothing => vec![What::Created, What::Closed, What::Lost, What::Observed],
                         Way::Closes => vec![What::Closed, What::Connected],
                         Way::GoesOn => vec![What::Paused, What::Wrote(Resource::Unfenced), What::Observed],
+                        Way::Trusts => {
+                            vec![What::Wrote(Resource::Fenced), What::OtherWrote, What::Observed]
+                        }
                         Way::TwoWrites => {
                             vec![What::Wrote(Resource::Fenced), What::Wrote(Resource::Unfenced)]
                         }
@@ -160,6 +170,8 @@ impl Lives {
         } else if self.0 == Way::Speaks {
             probe.point().await;
             probe.observe(Observation::Attempts { lock: "/a".into() });
+        } else if self.0 == Way::Trusts {
+            probe.write(Resource::Fenced, Some(Zxid::new(1, 2))).await;
         } else {
             change(self.0, &zk, &x).await;
         }
@@ -310,6 +322,7 @@ async fn look(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             // A pause that is over is none.
             Ok(true)
         }
+        Way::Trusts => Ok(probe.write(Resource::Fenced, Some(Zxid::new(1, 1))).await),
         Way::Speaks => {
             probe.point().await;
             probe.observe(Observation::Attempts { lock: "/a".into() });
@@ -410,6 +423,12 @@ fn a_session_that_its_lost_connection_has_closed_is_not_connected_again() {
 fn points_pass_and_writes_arrive_in_any_order() {
     assert!(happens(Way::TwoPoints, ONE));
     assert!(happens(Way::TwoWrites, ONE));
+}
+
+/// Who hears that its write was accepted may no longer be the last one who wrote.
+#[test]
+fn the_answer_to_a_write_may_come_after_a_later_write() {
+    assert!(happens(Way::Trusts, TWO));
 }
 
 /// Were it forgotten, the audit would say so.

@@ -77,7 +77,7 @@ pub struct Write {
     pub resource: Resource,
     /// What it shows.
     pub token: Option<Zxid>,
-    /// It has arrived, and was accepted or not; its writer is paused and does not know.
+    /// It has arrived, and was accepted or not; its writer does not know yet.
     pub arrived: Option<bool>,
 }
 

@@ -19,8 +19,8 @@ pub enum Op {
     Point(u8),
     /// A timer fires.
     Timer(u8),
-    /// A write arrives at the outside resource.
-    Arrive { nth: u8, accepted: bool },
+    /// A write arrives at the outside resource, and its answer now or later.
+    Arrive { nth: u8, accepted: bool, later: bool },
     /// It learns of a write that arrived.
     Take(u8),
     /// Its session has ended; this is what was sent last.

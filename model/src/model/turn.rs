@@ -272,10 +272,11 @@ impl<'a> Turn<'a> {
         let client = &self.state.clients[usize::from(me)];
         let write = client.writes[usize::from(nth)];
         let actor = client.actor().of_thread(write.thread);
+        let later = self.state.may_be_overtaken(&write);
         let accepted = self.state.outside.write(write.resource, write.token);
         let (resource, token) = (write.resource, write.token);
         self.see(&List::new(vec![Event::Is(GroundTruth::Wrote { resource, actor, token, accepted })]));
-        self.go(me, &Op::Arrive { nth, accepted });
+        self.go(me, &Op::Arrive { nth, accepted, later });
     }
 
     fn reconnect(&mut self, me: u8, nth: u8) {

@@ -38,7 +38,9 @@ pub enum ScriptStep {
     Timer(u16, u8),
     /// Of its writes to outside resources that are on their way, the one of this number arrives.
     Arrive(u16, u8),
-    /// Of its writes that have arrived while it was paused, it learns of the one of this number.
+    /// The same, and its answer is on its way.
+    Reach(u16, u8),
+    /// Of its writes that have arrived and were not answered yet, it learns of the one of this number.
     Learn(u16, u8),
     /// It finds a server, for the first time or again, or learns that its session is dead.
     Reconnect(u16),
@@ -115,6 +117,7 @@ impl ScriptStep {
             | ScriptStep::ServeFormer(p, n)
             | ScriptStep::Timer(p, n)
             | ScriptStep::Arrive(p, n)
+            | ScriptStep::Reach(p, n)
             | ScriptStep::Learn(p, n)
             | ScriptStep::ExpireFormer(p, n)
             | ScriptStep::Drop(p, n)

@@ -160,6 +160,7 @@ impl Follower<'_, '_> {
             ScriptStep::Point(p, nth) => self.wake(p, nth, false),
             ScriptStep::Timer(p, nth) => self.wake(p, nth, true),
             ScriptStep::Arrive(p, nth) => self.arrive(p, nth),
+            ScriptStep::Reach(p, nth) => self.reach(p, nth),
             ScriptStep::Learn(p, nth) => self.learn(p, nth),
             ScriptStep::Reconnect(p) => self.connects(p, true),
             ScriptStep::Renew(p) => {
@@ -380,12 +381,17 @@ impl Follower<'_, '_> {
         Err("the sleep is too long".to_owned())
     }
 
-    fn arrive(&mut self, p: u16, nth: u8) -> Result<(), String> {
+    fn reach(&mut self, p: u16, nth: u8) -> Result<(), String> {
         let is = |h: &SimEvent| matches!(h, SimEvent::WriteArrives { actor, .. } if actor.process == p);
         let mut writes = self.held.run.stage.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
         let (number, ..) = writes.nth(usize::from(nth)).ok_or("no such write is on its way")?;
         let (_, event) = self.held.run.stage.queue.take_numbered(number).expect("it was just seen");
         self.held.happens(None, event);
+        Ok(())
+    }
+
+    fn arrive(&mut self, p: u16, nth: u8) -> Result<(), String> {
+        self.reach(p, nth)?;
         let process = &self.held.run.clients.lives.processes[p];
         if process.held_back.is_some() {
             return Ok(());
