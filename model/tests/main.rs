@@ -17,6 +17,7 @@ mod oracle;
 mod reductions;
 mod replay;
 mod runaways;
+mod sessions;
 mod starts;
 mod tasks;
 mod timers;

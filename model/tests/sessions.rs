@@ -1,0 +1,298 @@
+//! Sessions that come late, end, and are followed by others; who their clients are, and what tasks know of that.
+
+use crate::common::{broken, run};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+use zk_api::{
+    Acl, AclList, CreateMode, Data, Error, ErrorCode, Identity, KeeperState, Perms, ZPath, ZooKeeper,
+};
+use zk_harness::event::{End, Event, GroundTruth, Observation};
+use zk_harness::prelude::{AnyProbe, AnyZooKeeper};
+use zk_harness::probe::Probe;
+use zk_harness::promise::{Finding, Promise, Terms, Violation};
+use zk_harness::trial::{Bounds, Role, Trial};
+use zk_harness::words::Word;
+use zk_model::{CheckConfig, Verdict};
+
+/// Credentials, and who has shown them.
+const CREDENTIALS: &str = "ann:one";
+const ANN: &str = "ann:grDcJ7OS1jCu/cG2TyJHw/I9L8o=";
+
+/// What the one process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// It sees at once, or after a while, that it has no session yet.
+    IsEarly,
+    IsEarlyForLong,
+    /// It has seen so, and creates something as soon as it is connected.
+    ComesEarly,
+    /// It waits for another connection.
+    Reconnects,
+    /// It creates something while it has none, and ends.
+    AsksWithout,
+    /// It has one session after the other.
+    Renews,
+    /// Its code ends, and does not wait for the end of its session.
+    ClosesAndEnds,
+    /// It closes its session, and goes on.
+    Closes,
+    /// Of what only Ann may write, it changes the data once it has another connection, or another session.
+    WritesAgain,
+    /// It shows credentials that no server takes, and creates something behind them.
+    IsRefused,
+    /// The same, if it has no session yet, but the znode comes first.
+    IsRefusedEarly,
+    /// A task stops when another one has been told that the connection, or the session, is lost.
+    StopsAtLoss,
+    StopsAtTheEnd,
+    /// A task sees that there is a connection again before another has been told.
+    SeesFirst,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum What {
+    Opened,
+    Connected,
+    Lost,
+    LearnsExpiry,
+    Created,
+    Written,
+    /// It has seen what it was to see.
+    Says,
+}
+
+/// Broken once these have happened in this order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Never(Vec<What>);
+
+impl Promise for Never {
+    fn terms(&self) -> Terms {
+        Terms::of("never").about("Certain things do not happen in a certain order.")
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        let what = match event {
+            Event::Observed { .. } => What::Says,
+            Event::Is(GroundTruth::SessionOpened { .. }) => What::Opened,
+            Event::Is(GroundTruth::Connected { .. }) => What::Connected,
+            Event::Is(GroundTruth::Disconnected { .. }) => What::Lost,
+            Event::Is(GroundTruth::LearnsExpiry { .. }) => What::LearnsExpiry,
+            Event::Is(GroundTruth::NodeCreated { .. }) => What::Created,
+            Event::Is(GroundTruth::NodeWritten { data, .. }) if !data.is_null() => What::Written,
+            Event::Is(_) => return,
+        };
+        if self.0.first() == Some(&what) {
+            self.0.remove(0);
+            if self.0.is_empty() {
+                found.push(Finding::Broken(Violation::new("it happened".into(), None)));
+            }
+        }
+    }
+}
+
+async fn actor(way: Way, zk: AnyZooKeeper, probe: AnyProbe, _: Role) -> End {
+    let saw = match way {
+        Way::StopsAtLoss | Way::StopsAtTheEnd | Way::SeesFirst => knows(way, zk, &probe).await,
+        Way::WritesAgain | Way::IsRefused | Way::IsRefusedEarly => {
+            shows(way, &zk, &probe).await.unwrap_or(false)
+        }
+        _ => live(way, &zk, &probe).await.unwrap_or(false),
+    };
+    if saw {
+        probe.observe(Observation::note(Word::own("saw"), "it", 0));
+    }
+    End::Done
+}
+
+async fn while_in(state: KeeperState, zk: &impl ZooKeeper) {
+    while zk.state() == state {
+        zk.state_change().await;
+    }
+}
+
+async fn next_connection(zk: &impl ZooKeeper) {
+    for state in [KeeperState::SyncConnected, KeeperState::Disconnected, KeeperState::Expired] {
+        while_in(state, zk).await;
+    }
+}
+
+fn own() -> ZPath {
+    "/a/own".parse().expect("a path")
+}
+
+/// Gives whether it saw what is to be shown.
+async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool, Error> {
+    let is_early = || zk.state() == KeeperState::Disconnected;
+    match way {
+        Way::IsEarly => return Ok(is_early()),
+        Way::IsEarlyForLong => {
+            probe.point().await;
+            return Ok(is_early());
+        }
+        Way::ComesEarly if is_early() => {
+            while_in(KeeperState::Disconnected, zk).await;
+            zk.create(&own(), Data::NULL, CreateMode::Persistent).await?;
+        }
+        Way::Reconnects => next_connection(zk).await,
+        Way::AsksWithout => {
+            while_in(KeeperState::SyncConnected, zk).await;
+            drop(zk.create(&own(), Data::NULL, CreateMode::Persistent));
+        }
+        Way::Renews => {
+            let first = zk.session();
+            next_connection(zk).await;
+            let second = zk.session();
+            next_connection(zk).await;
+            return Ok(first != second && second != zk.session() && zk.session() != first);
+        }
+        Way::ClosesAndEnds => drop(zk.close()),
+        Way::Closes => {
+            let _ = zk.close().await;
+            while_in(KeeperState::Disconnected, zk).await;
+        }
+        _ => {}
+    }
+    Ok(false)
+}
+
+/// Likewise, for who shows credentials.
+async fn shows(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool, Error> {
+    let create = || zk.create(&own(), Data::NULL, CreateMode::Persistent);
+    match way {
+        Way::WritesAgain => {
+            zk.authenticate("digest", CREDENTIALS.into()).await?;
+            let acl: AclList = [Acl { perms: Perms::ALL, who: Identity::new("digest", ANN) }].into();
+            zk.create2(&own(), Data::NULL, acl, CreateMode::Persistent).await?;
+            next_connection(zk).await;
+            let set = zk.set_data(&own(), Data::from("new"), -1).await;
+            return Ok(set.is_err_and(|error| error.code == ErrorCode::NoAuth));
+        }
+        Way::IsRefused => {
+            drop(zk.authenticate("nobody's", Data::NULL));
+            create().await?;
+        }
+        _ if zk.state() == KeeperState::Disconnected => {
+            let creates = create();
+            drop(zk.authenticate("nobody's", Data::NULL));
+            creates.await?;
+        }
+        _ => probe.point().await,
+    }
+    Ok(false)
+}
+
+/// Likewise, for a process with several tasks, one of which tells of the connection: what it was told last.
+async fn knows(way: Way, zk: AnyZooKeeper, probe: &impl Probe) -> bool {
+    let told = Arc::new(AtomicU8::new(0));
+    let (own, tells) = (zk.clone(), told.clone());
+    probe.spawn(Box::pin(async move {
+        for state in [KeeperState::SyncConnected, KeeperState::Disconnected] {
+            while_in(state, &own).await;
+            tells.fetch_add(1, Ordering::Relaxed);
+        }
+    }));
+    let was_told = || told.load(Ordering::Relaxed);
+    match way {
+        Way::SeesFirst => {
+            probe.point().await;
+            was_told() == 1 && zk.state() == KeeperState::SyncConnected
+        }
+        _ => {
+            let longer = zk.sleep(Duration::from_secs(2));
+            probe.spawn(Box::pin(longer));
+            zk.sleep(Duration::from_secs(1)).await;
+            was_told() < if way == Way::StopsAtLoss { 1 } else { 2 }
+        }
+    }
+}
+
+/// Whether these happen in this order, within these bounds.
+fn happens(way: Way, order: &[What], config: &CheckConfig, renews: bool) -> bool {
+    let order = order.to_vec();
+    let trial = Trial::new("sessions", move |zk, probe, role| actor(way, zk, probe, role))
+        .opts_out(&zk_harness::promises::STANDARD)
+        .bounds(Bounds::clients(1))
+        .setup(["/a"])
+        .promises(move || vec![Box::new(Never(order.clone()))]);
+    let trial = if renews { trial.renews_session() } else { trial };
+    let check = run(Arc::new(trial), config);
+    assert!(matches!(check.verdict, Verdict::Holds | Verdict::Violated { .. }), "{:?}", check.verdict);
+    broken(&check).contains(&"never")
+}
+
+fn faults(expiries: u8, drops: u8) -> CheckConfig {
+    CheckConfig::new(Bounds { expiries, drops, ..Bounds::clients(1) })
+}
+
+#[test]
+fn who_looks_at_its_state_may_be_there_before_its_session() {
+    for way in [Way::IsEarly, Way::IsEarlyForLong] {
+        assert!(happens(way, &[What::Says], &faults(0, 0), false), "{way:?}");
+    }
+    assert!(happens(Way::ComesEarly, &[What::Created], &faults(0, 0), false));
+}
+
+#[test]
+fn a_session_is_opened_once_and_followed_by_another_only_where_it_is_renewed() {
+    let twice = [What::Opened, What::Opened];
+    assert!(!happens(Way::Reconnects, &twice, &faults(1, 1), false));
+    assert!(!happens(Way::Reconnects, &twice, &faults(0, 1), true));
+    assert!(happens(Way::Reconnects, &twice, &faults(1, 0), true));
+    assert!(happens(Way::Renews, &[What::Says], &faults(2, 0), true));
+}
+
+#[test]
+fn what_is_asked_without_a_connection_is_served_on_the_next() {
+    assert!(happens(Way::AsksWithout, &[What::Lost, What::Created], &faults(0, 1), false));
+}
+
+#[test]
+fn who_has_closed_its_session_has_no_other() {
+    for way in [Way::ClosesAndEnds, Way::Closes] {
+        for order in [[What::Opened; 2], [What::Connected; 2]] {
+            assert!(!happens(way, &order, &faults(0, 1), true), "{way:?} {order:?}");
+        }
+    }
+}
+
+/// It is no end of a session that the code has ended before there was one.
+#[test]
+fn who_ends_early_learns_of_no_end() {
+    assert!(!happens(Way::IsEarly, &[What::LearnsExpiry], &faults(0, 0), true));
+}
+
+#[test]
+fn credentials_are_shown_again_on_the_next_connection_and_not_by_the_next_session() {
+    let config = faults(0, 1);
+    assert!(happens(Way::WritesAgain, &[What::Lost, What::Written], &config, false));
+    assert!(!happens(Way::WritesAgain, &[What::Says], &config, false));
+    // Not even what a lost connection still carries.
+    let config = faults(1, 1);
+    assert!(happens(Way::WritesAgain, &[What::Opened, What::Opened, What::Says], &config, true));
+    assert!(!happens(Way::WritesAgain, &[What::Opened, What::Opened, What::Written], &config, true));
+}
+
+#[test]
+fn nothing_comes_of_what_is_sent_with_credentials_that_are_refused() {
+    for way in [Way::IsRefused, Way::IsRefusedEarly] {
+        for drops in [0, 1] {
+            assert!(!happens(way, &[What::Created], &faults(0, drops), false), "{way:?}, drops {drops}");
+        }
+    }
+}
+
+/// What was woken before the news has run by then, and whom the news has woken runs before what comes after it.
+#[test]
+fn who_is_told_by_another_task_is_told_before_it_goes_on() {
+    for false_expiries in [false, true] {
+        let config = CheckConfig { false_expiries, ..faults(1, 1) };
+        assert!(!happens(Way::StopsAtLoss, &[What::Lost, What::Says], &config, false));
+        assert!(!happens(Way::StopsAtTheEnd, &[What::LearnsExpiry, What::Says], &config, false));
+    }
+}
+
+#[test]
+fn a_task_may_see_a_connection_before_another_that_waits_for_it() {
+    assert!(happens(Way::SeesFirst, &[What::Says], &faults(0, 1), false));
+}
