@@ -14,6 +14,7 @@ mod lag;
 mod livelock;
 mod mutated;
 mod oracle;
+mod reads;
 mod reductions;
 mod replay;
 mod runaways;
