@@ -434,9 +434,10 @@ fn the_answer_to_a_write_may_come_after_a_later_write() {
 /// Were it forgotten, the audit would say so.
 #[test]
 fn what_a_process_has_seen_tells_its_states_apart() {
-    for way in [Way::Remembers, Way::LooksLater] {
-        let check = run(Arc::new(Lives(way).into()), &CheckConfig::new(Bounds { drops: 1, ..TWO }));
-        assert_eq!(broken(&check), ["never"]);
+    for (way, symmetry) in [(Way::Remembers, false), (Way::LooksLater, false), (Way::LooksLater, true)] {
+        let mut config = CheckConfig::new(Bounds { drops: 1, ..TWO });
+        config.reductions.symmetry = symmetry;
+        assert_eq!(broken(&run(Arc::new(Lives(way).into()), &config)), ["never"], "symmetry: {symmetry}");
     }
 }
 

@@ -99,6 +99,18 @@ fn symmetry_changes_no_verdict() {
     changes_no_verdict_but(&["lock/name-order"], |config| config.reductions.symmetry = true);
 }
 
+/// There is nobody to take it for.
+#[test]
+fn symmetry_merges_nothing_of_one_process() {
+    for name in ["lock/simple", "queue", "two-phase-commit"] {
+        let config = CheckConfig::new(Bounds { restarts: 1, ..full(1, 1, 1, 1).bounds });
+        let states = |symmetry| {
+            run(trial(name), &changed(&config, |config| config.reductions.symmetry = symmetry)).states
+        };
+        assert_eq!(states(true), states(false), "{name}");
+    }
+}
+
 #[test]
 fn eager_delivery_changes_no_verdict() {
     changes_no_verdict(|config| config.reductions.eager = true);
