@@ -2,8 +2,10 @@
 
 use crate::common::{full, run};
 use std::sync::Arc;
-use zk_api::{Acl, AclList, CreateMode, Data, Either, ErrorCode, Identity, Perms, ZPath, ZooKeeper, race};
-use zk_harness::event::{End, Event, Observation};
+use zk_api::{
+    Acl, AclList, CreateMode, Data, Either, ErrorCode, EventType, Identity, Perms, ZPath, ZooKeeper, race,
+};
+use zk_harness::event::{End, Event, GroundTruth, Observation};
 use zk_harness::prelude::{AnyProbe, AnyZooKeeper};
 use zk_harness::promise::{Finding, Promise, Terms, Violation};
 use zk_harness::trial::{Role, Trial};
@@ -33,6 +35,30 @@ impl Promise for NeverFirst {
     }
 }
 
+/// Nobody is told of a change that was made before somebody has lost a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct NeverLater {
+    is_changed: bool,
+    is_lost: bool,
+}
+
+impl Promise for NeverLater {
+    fn terms(&self) -> Terms {
+        Terms::of("never-later").about("Nobody is told on the next connection of what was done before.")
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Is(GroundTruth::NodeWritten { .. }) => self.is_changed = true,
+            Event::Is(GroundTruth::Disconnected { .. }) => self.is_lost |= self.is_changed,
+            Event::Observed { .. } if self.is_lost => {
+                found.push(Finding::Broken(Violation::new("it was".into(), None)));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Process 0 waits for two znodes that process 1 makes for somebody else alone: it is told of them by its next connection.
 async fn waits(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
     let [a, b]: [ZPath; 2] = ["/t/a", "/t/b"].map(|path| path.parse().expect("a path"));
@@ -56,6 +82,37 @@ async fn waits(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
     };
     probe.observe(Observation::note(FIRST, first, 0));
     End::Done
+}
+
+/// Process 0 waits for a change of data that process 1 makes when only somebody else may read them.
+async fn waits_for_data(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
+    let path: ZPath = "/t".parse().expect("a path");
+    if role.me.process > 0 {
+        let perms = [(Perms::ALL, "digest", ANN), (Perms::WRITE, "world", "anyone")];
+        let acl: AclList =
+            perms.map(|(perms, scheme, id)| Acl { perms, who: Identity::new(scheme, id) }).into();
+        let _ = zk.set_acl(&path, acl, -1).await;
+        let _ = zk.set_data(&path, Data::from("new"), -1).await;
+        return End::Done;
+    }
+    if let Ok((_, watch)) = zk.data_watch(&path).await
+        && watch.await.kind == EventType::NodeDataChanged
+    {
+        probe.observe(Observation::note(FIRST, "/t", 0));
+    }
+    End::Done
+}
+
+#[test]
+fn what_was_withheld_is_told_on_the_next_connection() {
+    for (drops, is_told) in [(0, false), (1, true)] {
+        let trial = Trial::new("waits", waits_for_data)
+            .setup(["/t"])
+            .promises(|| vec![Box::new(NeverLater::default())])
+            .opts_out(&zk_harness::promises::STANDARD);
+        let check = run(Arc::new(trial), &full(2, 0, drops, 0));
+        assert_eq!(matches!(check.verdict, Verdict::Violated { .. }), is_told, "drops {drops}");
+    }
 }
 
 /// A client keeps its watches by their hash, and registers them in that order.
