@@ -57,9 +57,7 @@ impl Possible<'_> {
         let free = actions.len();
         for (nth, client) in state.clients.iter().enumerate() {
             self.faults(state, nth as u8, client, actions);
-            // What is left of a former session stands behind the processes.
-            let comes_back = client.may_come_back() && !self.owes_end(client);
-            if nth < self.scope.clients() && state.left.restarts > 0 && comes_back {
+            if state.left.restarts > 0 && client.may_come_back() && !self.owes_end(client) {
                 let next = ActorId { life: client.actor().life + 1, ..client.actor() };
                 for rank in self.actors.ranks_to_come(state) {
                     self.actors.begins(nth as u8, next, rank, client.rounds_left, actions);
