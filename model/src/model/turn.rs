@@ -327,7 +327,7 @@ impl<'a> Turn<'a> {
             let watches = &node.waits.watches;
             self.order(&Order::Cut { client: me, lost, watches });
         }
-        if self.state.left.drops == 0 && (self.scope.rules.lag > 0 || self.scope.rules.goes_back) {
+        if self.state.left.drops == 0 {
             self.order(&Order::Settle);
         }
     }
