@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use zk_api::{
-    Acl, AclList, CreateMode, Data, Error, ErrorCode, Identity, KeeperState, Perms, ZPath, ZooKeeper,
+    Acl, AclList, CreateMode, Data, Either, Error, ErrorCode, Identity, KeeperState, Perms, SessionId, ZPath,
+    ZooKeeper, race,
 };
 use zk_harness::event::{End, Event, GroundTruth, Observation};
 use zk_harness::prelude::{AnyProbe, AnyZooKeeper};
@@ -27,6 +28,9 @@ enum Way {
     IsEarlyForLong,
     /// It has seen so, and creates something as soon as it is connected.
     ComesEarly,
+    /// What it asks before it has a session, or once it has lost its connection, fails: there is no server.
+    FindsNone,
+    FindsNoneAgain,
     /// It waits for another connection.
     Reconnects,
     /// It creates something while it has none, and ends.
@@ -134,6 +138,12 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool,
             while_in(KeeperState::Disconnected, zk).await;
             zk.create(&own(), Data::NULL, CreateMode::Persistent).await?;
         }
+        Way::FindsNone => return Ok(zk.exists(&own()).await.is_err() && zk.session() == SessionId::NONE),
+        Way::FindsNoneAgain => {
+            while_in(KeeperState::SyncConnected, zk).await;
+            let change = zk.state_change();
+            return Ok(matches!(race(zk.exists(&own()), change).await, Either::Left(Err(_))));
+        }
         Way::Reconnects => next_connection(zk).await,
         Way::AsksWithout => {
             while_in(KeeperState::SyncConnected, zk).await;
@@ -231,6 +241,23 @@ fn who_looks_at_its_state_may_be_there_before_its_session() {
         assert!(happens(way, &[What::Says], &faults(0, 0), false), "{way:?}");
     }
     assert!(happens(Way::ComesEarly, &[What::Created], &faults(0, 0), false));
+}
+
+#[test]
+fn a_client_may_find_no_server() {
+    let (first, again) = (&[What::Says][..], &[What::Lost, What::Says][..]);
+    for (way, order, drops) in [(Way::FindsNone, first, 1), (Way::FindsNoneAgain, again, 2)] {
+        assert!(happens(way, order, &faults(0, drops), false), "{way:?}");
+        assert!(!happens(way, order, &faults(0, drops - 1), false), "{way:?}");
+    }
+}
+
+#[test]
+fn a_process_that_is_done_may_crash_and_begin_again() {
+    for (crashes, restarts, may) in [(1, 1, true), (0, 1, false), (1, 0, false)] {
+        let config = CheckConfig::new(Bounds { crashes, restarts, ..Bounds::clients(1) });
+        assert_eq!(happens(Way::IsEarly, &[What::Opened; 2], &config, false), may, "{crashes} {restarts}");
+    }
 }
 
 #[test]
