@@ -2,7 +2,7 @@
 //! `exclusion-behind-lock-delay`.
 
 use super::findings::broken;
-use crate::context::SessionTracker;
+use crate::context::{SessionTracker, Standing};
 use crate::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use crate::words::{self, Word};
@@ -22,6 +22,9 @@ use zk_api::Text;
 /// An actor that holds the lock in shared mode contradicts no other sharer: its writes, which stand for reads there,
 /// come too late only after those of a later exclusive holder. An exclusive holder's come too late after those of any
 /// later holder.
+///
+/// Where tokens are not compared, nobody writes there at all whose process was never granted the lock, while another
+/// process holds it alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAtResource {
     lock: &'static str,
@@ -35,7 +38,7 @@ pub struct ExclusionAtResource {
     /// Who was granted the lock earlier than that, and whether an exclusive holder has written since: then their
     /// writes come too late, and those of exclusive ones in any case.
     superseded: BTreeMap<ActorId, bool>,
-    /// Who was ever granted it, and whether it was in shared mode the last time.
+    /// Who was ever granted it, or has entered, and whether it was in shared mode the last time.
     granted: BTreeMap<ActorId, bool>,
     /// Who was not granted it since it opened another session: what it has is of the former one.
     renewed: BTreeSet<ActorId>,
@@ -53,6 +56,8 @@ enum Effect {
     Passes,
     /// A superseded actor's write was accepted.
     Breaks(ActorId),
+    /// The first one's write was accepted, which never had the lock, while the second one holds it.
+    Intrudes(ActorId, ActorId),
 }
 
 /// Which resource it is, and what is owed there.
@@ -122,7 +127,10 @@ impl ExclusionAtResource {
                 return match (self.is_late(*actor), *accepted) {
                     (true, true) => Effect::Breaks(*actor),
                     (true, false) => Effect::Passes,
-                    (false, true) => self.supersede_before(*actor),
+                    (false, true) => match self.intruded_upon_by(*actor) {
+                        Some(holder) => Effect::Intrudes(*actor, holder),
+                        None => self.supersede_before(*actor),
+                    },
                     (false, false) => Effect::None,
                 };
             }
@@ -153,6 +161,9 @@ impl ExclusionAtResource {
             }
             Observation::Shares { lock, node, .. } if **lock == *self.lock => {
                 self.granted(actor, node, true);
+            }
+            Observation::Enters { lock } if **lock == *self.lock => {
+                self.granted.entry(actor).or_insert(false);
             }
             Observation::Leaves { lock } | Observation::GivesUp { lock, .. } if **lock == *self.lock => {
                 self.asking.remove(&actor);
@@ -217,6 +228,15 @@ impl ExclusionAtResource {
         by_exclusive.is_some_and(|by_exclusive| *by_exclusive || !self.shares(writer))
     }
 
+    /// Who holds the lock beside a writer that never had it. Of a process, one thread may write for another.
+    fn intruded_upon_by(&self, writer: ActorId) -> Option<ActorId> {
+        let had = self.granted.keys().any(|other| other.main() == writer.main());
+        let is_judged = self.at != At::Fenced && !had;
+        let is_hurt =
+            |(other, how): &(&ActorId, &Standing)| **how == Standing::Holds && other.main() != writer.main();
+        self.tracker.standing.iter().find(|holder| is_judged && is_hurt(holder)).map(|(holder, _)| *holder)
+    }
+
     fn put_last(&mut self, actor: ActorId) {
         self.order.retain(|other| *other != actor);
         self.superseded.remove(&actor);
@@ -248,6 +268,14 @@ impl ExclusionAtResource {
         let process = writer.main();
         let sessions = self.tracker.live.values().filter(|other| **other == process).count();
         self.tracker.has_ended(writer) || self.renewed.contains(&process) && sessions == 1
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.at {
+            At::Fenced => "fenced",
+            At::Unfenced | At::Delayed(_) => "unfenced",
+            At::Checked => "checked",
+        }
     }
 
     /// The assumption that a late writer violates.
@@ -300,14 +328,18 @@ impl Promise for ExclusionAtResource {
             Effect::None => {}
             Effect::Passes => found.push(Finding::Tested),
             Effect::Breaks(actor) => {
-                let kind = match self.at {
-                    At::Fenced => "fenced",
-                    At::Unfenced | At::Delayed(_) => "unfenced",
-                    At::Checked => "checked",
-                };
+                let kind = self.kind();
                 let what =
                     format!("a write of {actor} was accepted at the {kind} resource after a later holder's");
                 found.push(broken(what, self.assumption(actor)));
+            }
+            Effect::Intrudes(writer, holder) => {
+                let (lock, kind) = (self.lock, self.kind());
+                let what = format!(
+                    "a write of {writer}, which was never granted {lock}, was accepted at the {kind} resource \
+                     while {holder} holds {lock}"
+                );
+                found.push(broken(what, None));
             }
         }
     }

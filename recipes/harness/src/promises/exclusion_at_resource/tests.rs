@@ -304,3 +304,40 @@ fn a_new_grant_lets_an_actor_write_again() {
     let found = findings(ExclusionAtResource::unfenced(LOCK), events);
     assert_eq!(broken_by(&found), []);
 }
+
+/// Nobody was blamed who forgets the lock on one of its ways.
+#[test]
+fn a_write_by_one_that_never_had_the_lock_breaks_it_while_another_holds_it() {
+    let both = || vec![opened(0), opened(1)];
+    let judge = |promise: ExclusionAtResource, then: Vec<Event>| {
+        let found = findings(promise, [both(), then, vec![wrote(Unfenced, 0, true)]].concat());
+        broken_by(&found).first().map(|(what, assumption)| ((*what).to_owned(), *assumption))
+    };
+    let what = |kind| {
+        format!(
+            "a write of p0, which was never granted /lock, was accepted at the {kind} resource while p1 holds /lock"
+        )
+    };
+    let breaks = |then| judge(ExclusionAtResource::unfenced(LOCK), then);
+    let held = || vec![attempts(1), granted(1), enters(1), wrote(Unfenced, 1, true)];
+    let asks = || [held(), vec![attempts(0)]].concat();
+    for then in [held(), asks(), vec![enters(1)], [asks(), vec![closed(0)]].concat()] {
+        assert_eq!(breaks(then.clone()), Some((what("unfenced"), None)), "{then:?}");
+    }
+    assert_eq!(judge(ExclusionAtResource::checked(LOCK), held()), Some((what("checked"), None)));
+    // Nobody has it any more, alone; or the writer has had it before.
+    for ends in [leaves(1), released(1), closed(1), crashed(1), finished(1)] {
+        assert_eq!(breaks([held(), vec![ends]].concat()), None);
+    }
+    assert_eq!(breaks(vec![shares(1)]), None);
+    for had in [granted(0), shares(0), enters(0)] {
+        assert_eq!(breaks(vec![had, leaves(0), attempts(1), granted(1)]), None);
+    }
+    // Its thread writes for another one.
+    let handed_over = vec![by_thread(1, granted(0)), by_thread(1, leaves(0)), granted(1)];
+    let mut promise = ExclusionAtResource::unfenced(LOCK);
+    let mut found = Vec::new();
+    let writes = vec![wrote(Unfenced, 0, true)];
+    [both(), handed_over, writes].concat().iter().for_each(|event| promise.see(event, &mut found));
+    assert_eq!(broken_by(&found), []);
+}
