@@ -16,8 +16,17 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiveMembersListed {
     group: &'static str,
-    /// Who has joined, where, and whether that znode was made since.
-    members: BTreeMap<ActorId, (Text, bool)>,
+    /// Who has joined, and where.
+    members: BTreeMap<ActorId, (Text, Listed)>,
+}
+
+/// Whether the znode was made by which a member joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Listed {
+    No,
+    Yes,
+    /// By a session that has ended, if at all.
+    Before,
 }
 
 impl LiveMembersListed {
@@ -27,7 +36,7 @@ impl LiveMembersListed {
     }
 
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
-        let is_unmade = matches!(self.members.get(&actor), Some((_, false)));
+        let is_unmade = matches!(self.members.get(&actor), Some((_, Listed::No)));
         match what {
             Observation::Begins { about, .. } if below(self.group, about) && is_unmade => {
                 let what = format!("{actor} takes itself for a member, and has not made {about}");
@@ -35,19 +44,27 @@ impl LiveMembersListed {
             }
             what => match what.told() {
                 Some((words::JOINS, node, _)) if below(self.group, node) => {
-                    self.members.insert(actor, (node.into(), false));
+                    self.members.insert(actor, (node.into(), Listed::No));
                 }
                 Some((words::LEAVES, node, _)) if below(self.group, node) => {
                     self.members.remove(&actor);
+                }
+                // With its session it has lost what it would have left.
+                Some((words::ENDS_ITS_ROUND_WITH, node, _)) if below(self.group, node) => {
+                    self.members.retain(|member, (_, listed)| *member != actor || *listed != Listed::Before);
                 }
                 _ => {}
             },
         }
     }
 
+    fn ends(&mut self, process: ActorId) {
+        self.members.retain(|member, _| member.main() != process);
+    }
+
     fn makes(&mut self, node: &Text, owner: SessionId, found: &mut Vec<Finding>) {
-        for (actor, (_, is_made)) in self.members.iter_mut().filter(|(_, (path, _))| path == node) {
-            *is_made = true;
+        for (actor, (_, listed)) in self.members.iter_mut().filter(|(_, (path, _))| path == node) {
+            *listed = Listed::Yes;
             if owner == SessionId::NONE {
                 let what = format!("{actor} is a member, and {node} would outlive its session");
                 found.push(broken_at(what, [&**node]));
@@ -67,9 +84,15 @@ impl Promise for LiveMembersListed {
         match event {
             Event::Observed { actor, what } => self.hear(*actor, what, found),
             Event::Is(GroundTruth::NodeCreated { path, owner, .. }) => self.makes(path, *owner, found),
-            Event::Is(GroundTruth::SessionClosed { actor, .. } | GroundTruth::Crashed { actor }) => {
-                self.members.retain(|member, _| member.main() != *actor);
+            // Its client may go on in another one.
+            Event::Is(GroundTruth::SessionClosed { actor, .. }) => {
+                let its = self.members.iter_mut().filter(|(member, _)| member.main() == *actor);
+                its.for_each(|(_, (_, listed))| *listed = Listed::Before);
             }
+            Event::Is(GroundTruth::Finished { actor, end }) if end.leaves_nothing_running() => {
+                self.ends(*actor);
+            }
+            Event::Is(GroundTruth::Crashed { actor }) => self.ends(*actor),
             Event::Is(_) => {}
         }
     }
@@ -140,11 +163,36 @@ mod tests {
         assert_eq!(broken_by(&found), [(what, None)]);
     }
 
+    /// It was forgotten with the session that it had joined in, and nobody saw that it was listed no more.
+    #[test]
+    fn who_goes_on_in_another_session_is_to_be_listed_by_that() {
+        let what = "p0 is a member, and /lock/p0 is not there";
+        for renews in [vec![closed(0), opened(0)], vec![opened_anew(0), closed(0)]] {
+            let once = [vec![says("joins"), created(NODE, 0)], renews].concat();
+            assert_eq!(broken_by(&rests(once.clone(), &[])), [(what, None)]);
+            let again = [once.clone(), vec![says("joins"), created(NODE, 0)]].concat();
+            assert_eq!(rests(again, &[(NODE, 0)]), [Finding::Tested]);
+            for ends in [says("ends its round with"), says("leaves"), crashed(0), lost(0)] {
+                assert_eq!(rests([once.clone(), vec![ends]].concat(), &[]), []);
+            }
+        }
+        let ends = vec![says("joins"), created(NODE, 0), says("ends its round with")];
+        assert_eq!(broken_by(&rests(ends, &[])), [(what, None)], "in the session in which it has joined");
+    }
+
+    fn lost(p: u16) -> Event {
+        Event::Is(GroundTruth::Finished { actor: actor(p), end: crate::event::End::SessionLost })
+    }
+
     #[test]
     fn who_is_listed_passes_and_who_left_or_is_dead_is_not_judged() {
         assert_eq!(rests(vec![says("joins")], &[(NODE, 0)]), [Finding::Tested]);
-        for end in [says("leaves"), closed(0), crashed(0)] {
+        for end in [says("leaves"), crashed(0)] {
             assert_eq!(rests(vec![says("joins"), end], &[]), []);
         }
+        let (mut promise, mut found) = (LiveMembersListed::of(LOCK), Vec::new());
+        [says("joins"), closed(0)].iter().for_each(|event| promise.see(event, &mut found));
+        promise.at_rest(&Rest::default(), &mut found);
+        assert_eq!(found, []);
     }
 }
