@@ -19,7 +19,7 @@ pub struct CountsEachOnce {
     most: i64,
     least: i64,
     shown: i64,
-    /// What each actor adds, and has not said to have added.
+    /// What each actor adds, and has not said to have added. Who tells of it again tries again.
     open: BTreeMap<ActorId, i64>,
     is_added_to: bool,
     /// Whether what it first showed was a number.
@@ -70,7 +70,10 @@ impl Promise for CountsEachOnce {
                 Some((words::ADDS, node, number)) if node == self.node => {
                     self.most += number.max(0);
                     self.least += number.min(0);
-                    self.open.insert(*actor, number);
+                    if let Some(before) = self.open.insert(*actor, number) {
+                        self.most -= before.max(0);
+                        self.least -= before.min(0);
+                    }
                     self.is_added_to = true;
                 }
                 Some((words::HAS_ADDED, node, number)) if node == self.node => {
@@ -165,6 +168,24 @@ mod tests {
         assert_eq!(judged(unheard.clone()), 1, "it was not begun");
         let found = broken_by(&findings(CountsEachOnce::of("/counter"), unheard)).len();
         assert_eq!(found, 1, "nor does it begin with that");
+    }
+
+    /// Each try was taken for a number more, so that one could be added twice.
+    #[test]
+    fn who_tells_again_that_it_adds_tries_again() {
+        let tries = || vec![says("adds"), shows("2"), says("adds"), shows("4"), says("has added")];
+        let found = findings(CountsEachOnce::of("/counter"), tries());
+        assert_eq!(broken_by(&found), [("/counter shows 4, and 2 were added", None)]);
+        let once = vec![says("adds"), says("adds"), shows("2"), says("has added")];
+        assert_eq!(findings(CountsEachOnce::of("/counter"), once.clone()), [Finding::Tested]);
+        assert_eq!(resting(CountsEachOnce::of("/counter"), once, &Rest::default()), []);
+        // The next life of one that has crashed may add again what the first has added already.
+        let next_life = match says("adds") {
+            Event::Observed { actor, what } => Event::Observed { actor: ActorId { life: 1, ..actor }, what },
+            event => event,
+        };
+        let both = vec![says("adds"), shows("2"), crashed(0), next_life, shows("4")];
+        assert_eq!(findings(CountsEachOnce::of("/counter"), both), []);
     }
 
     #[test]
