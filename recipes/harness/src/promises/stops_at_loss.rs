@@ -17,16 +17,26 @@ use zk_recipes::OnDisconnect;
 pub struct StopsAtLoss {
     lock: &'static str,
     on: OnDisconnect,
+    /// Who was granted it and has not entered yet, and what it was told since.
+    granted: BTreeMap<ActorId, Told>,
     /// Who is inside, and whether it was told and has not stopped yet.
     inside: BTreeMap<ActorId, bool>,
     /// Whose clients have no connection, or no session; `None` where anybody may stop.
     told: Option<BTreeSet<ActorId>>,
 }
 
+/// What an actor that has not entered yet was told, and has not heard to be over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Told {
+    Nothing,
+    Disconnected,
+    SessionOver,
+}
+
 impl StopsAtLoss {
     /// For one lock or election.
     pub fn of(lock: &'static str, on: OnDisconnect) -> Self {
-        StopsAtLoss { lock, on, inside: BTreeMap::new(), told: None }
+        StopsAtLoss { lock, on, granted: BTreeMap::new(), inside: BTreeMap::new(), told: None }
     }
 
     /// Nobody says that it stops for another reason. Not for those who watch their znodes.
@@ -35,7 +45,10 @@ impl StopsAtLoss {
         StopsAtLoss { told: Some(BTreeSet::new()), ..self }
     }
 
-    fn told(&mut self, actor: ActorId) {
+    fn told(&mut self, actor: ActorId, what: Told) {
+        for (_, told) in self.granted.iter_mut().filter(|(granted, _)| granted.main() == actor) {
+            *told = what.max(*told);
+        }
         for (_, told) in self.inside.iter_mut().filter(|(inside, _)| inside.main() == actor) {
             *told = true;
         }
@@ -48,17 +61,18 @@ impl StopsAtLoss {
         let lock = self.lock;
         match what {
             Observation::Granted { lock: of, .. } if **of == *lock => {
-                for (other, told) in self.inside.iter_mut().filter(|(other, told)| **other != actor && **told)
-                {
-                    *told = false;
-                    found.push(broken(
-                        format!("{other} goes on though it was told, and {actor} begins"),
-                        None,
-                    ));
-                }
+                self.granted.insert(actor, Told::Nothing);
+                self.begins(actor, found);
+            }
+            Observation::Shares { lock: of, .. } if **of == *lock => {
+                self.granted.insert(actor, Told::Nothing);
             }
             Observation::Enters { lock: of } if **of == *lock => {
-                self.inside.insert(actor, false);
+                let told = self.granted.remove(&actor);
+                if told.is_none() && !self.inside.contains_key(&actor) {
+                    self.begins(actor, found);
+                }
+                self.inside.insert(actor, told.is_some_and(|told| told != Told::Nothing));
             }
             Observation::Notes { about, .. } if what.word() == words::STOPS && **about == *lock => {
                 // Who was told inside may stop when it is connected again.
@@ -81,17 +95,30 @@ impl StopsAtLoss {
         }
     }
 
+    /// Whoever goes on as this one begins is to have stopped.
+    fn begins(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
+        for (other, told) in self.inside.iter_mut().filter(|(other, told)| **other != actor && **told) {
+            *told = false;
+            found.push(broken(format!("{other} goes on though it was told, and {actor} begins"), None));
+        }
+    }
+
     fn ends(&mut self, process: ActorId) {
+        self.granted.retain(|granted, _| granted.main() != process);
         self.inside.retain(|inside, _| inside.main() != process);
     }
 
     fn is_connected(&mut self, process: ActorId) {
+        for (_, told) in self.granted.iter_mut().filter(|(granted, _)| granted.main() == process) {
+            *told = if *told == Told::SessionOver { *told } else { Told::Nothing };
+        }
         if let Some(told) = &mut self.told {
             told.remove(&process);
         }
     }
 
     fn stops(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
+        self.granted.remove(&actor);
         if self.inside.remove(&actor) == Some(true) {
             found.push(Finding::Tested);
         }
@@ -108,9 +135,9 @@ impl Promise for StopsAtLoss {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Observed { actor, what } => self.hear(*actor, what, found),
-            Event::Is(GroundTruth::LearnsExpiry { actor }) => self.told(*actor),
+            Event::Is(GroundTruth::LearnsExpiry { actor }) => self.told(*actor, Told::SessionOver),
             Event::Is(GroundTruth::Disconnected { actor }) => match self.on {
-                OnDisconnect::Stop => self.told(*actor),
+                OnDisconnect::Stop => self.told(*actor, Told::Disconnected),
                 OnDisconnect::KeepUntilExpired => {}
             },
             Event::Is(GroundTruth::Connected { actor }) => self.is_connected(*actor),
@@ -126,6 +153,7 @@ impl Promise for StopsAtLoss {
             Event::Is(GroundTruth::Crashed { actor }) => self.ends(*actor),
             // Its other threads go on.
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
+                self.granted.remove(actor);
                 self.inside.remove(actor);
             }
             Event::Is(_) => {}
@@ -236,6 +264,46 @@ mod tests {
         for none in none.into_iter().chain(others.map(of_other)) {
             assert_eq!(broken_by(&told(&[none, granted(1)])).len(), 1);
         }
+    }
+
+    fn connected(p: u16) -> Event {
+        Event::Is(GroundTruth::Connected { actor: actor(p) })
+    }
+
+    /// Whatever it was told before it entered was forgotten.
+    #[test]
+    fn who_is_told_between_its_grant_and_its_entry_is_not_to_go_on_inside() {
+        let enters = |told: Vec<Event>| [vec![granted(0)], told, vec![enters(0)]].concat();
+        let goes_on = |on, told, then| broken_by(&judge(on, [enters(told), vec![then]].concat())).len();
+        let writes = || wrote(Resource::Unfenced, 0, true);
+        for then in [writes(), granted(1)] {
+            for on in [OnDisconnect::Stop, OnDisconnect::KeepUntilExpired] {
+                let loses = usize::from(on == OnDisconnect::Stop);
+                assert_eq!(goes_on(on, vec![disconnected(0)], then.clone()), loses);
+                assert_eq!(goes_on(on, vec![disconnected(0), connected(0)], then.clone()), 0);
+                assert_eq!(goes_on(on, vec![learns(0)], then.clone()), 1);
+                assert_eq!(goes_on(on, vec![learns(0), disconnected(0), connected(0)], then.clone()), 1);
+                assert_eq!(goes_on(on, vec![learns(1)], then.clone()), 0);
+                // It is granted it anew.
+                assert_eq!(goes_on(on, vec![learns(0), granted(0)], then.clone()), 0);
+                assert_eq!(goes_on(on, vec![learns(0), leaves(0), granted(0)], then.clone()), 0);
+            }
+        }
+        let stops = judge(OnDisconnect::Stop, [enters(vec![disconnected(0)]), vec![leaves(0)]].concat());
+        assert_eq!(stops, [Finding::Tested]);
+    }
+
+    /// Who tells no more than that it enters was nobody that begins.
+    #[test]
+    fn who_enters_without_a_word_of_a_grant_begins() {
+        let then = |begins: Vec<Event>| {
+            let events = [vec![enters(0), learns(0)], begins].concat();
+            broken_by(&judge(OnDisconnect::KeepUntilExpired, events)).len()
+        };
+        assert_eq!((then(vec![enters(1)]), then(vec![granted(1), enters(1)])), (1, 1));
+        assert_eq!(then(vec![shares(1), enters(1)]), 0);
+        let within = vec![enters(1), enters(0), learns(0), enters(1)];
+        assert_eq!(broken_by(&judge(OnDisconnect::KeepUntilExpired, within)), [], "it is inside");
     }
 
     /// It was blamed for going on as the next one began.
