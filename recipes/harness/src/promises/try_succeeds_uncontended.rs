@@ -44,6 +44,48 @@ impl TrySucceedsUncontended {
         self.is_had |= who.is_some_and(|who| self.trying.iter().any(|actor| actor.main() == who)) == is_among;
     }
 
+    fn gets(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
+        found.extend(self.alone.remove(&actor).then_some(Finding::Tested));
+        self.is_had = true;
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
+        match what {
+            Observation::Attempts { lock } if **lock == *self.lock => {
+                let is_other = |other: &ActorId| other.main() == actor.main() && *other != actor;
+                let has_others = self.trying.iter().any(is_other);
+                self.alone.retain(|other| !is_other(other));
+                let is_own = |owner: &SessionId| self.owner(*owner) == Some(actor.main());
+                let is_alone = !has_others && self.nodes.values().all(is_own);
+                self.alone.extend(is_alone.then_some(actor));
+                if self.trying.is_empty() {
+                    self.is_had = !is_alone;
+                }
+                self.trying.insert(actor);
+            }
+            Observation::Granted { lock, .. } | Observation::Shares { lock, .. } if **lock == *self.lock => {
+                self.gets(actor, found);
+            }
+            // Not everybody tells of a grant.
+            Observation::Enters { lock } if **lock == *self.lock && self.trying.contains(&actor) => {
+                self.gets(actor, found);
+            }
+            Observation::Released { lock } if **lock == *self.lock => drop(self.trying.remove(&actor)),
+            Observation::GivesUp { lock, .. } if **lock == *self.lock => {
+                let alone = self.alone.remove(&actor);
+                let assumption =
+                    self.tracker.lost_to_administrator(actor).then_some(Assumption::NoAdministrator);
+                let what = || format!("{actor} did not get {}, and was alone", self.lock);
+                found.extend(alone.then(|| broken(what(), assumption)));
+                if self.trying.remove(&actor) && self.trying.is_empty() && !self.is_had && !alone {
+                    let what = format!("{actor} did not get {}, nor did any who tried with it", self.lock);
+                    found.push(broken(what, None));
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn owner(&self, session: SessionId) -> Option<ActorId> {
         self.tracker.live.get(&session).copied()
     }
@@ -92,40 +134,9 @@ impl Promise for TrySucceedsUncontended {
                 self.alone.remove(actor);
                 self.is_had |= self.trying.remove(actor);
             }
-            Event::Observed { actor, what } if !self.tracker.is_dead(*actor) => match what {
-                Observation::Attempts { lock } if **lock == *self.lock => {
-                    let is_other = |other: &ActorId| other.main() == actor.main() && other != actor;
-                    let has_others = self.trying.iter().any(is_other);
-                    self.alone.retain(|other| !is_other(other));
-                    let is_own = |owner: &SessionId| self.owner(*owner) == Some(actor.main());
-                    let is_alone = !has_others && self.nodes.values().all(is_own);
-                    self.alone.extend(is_alone.then_some(*actor));
-                    if self.trying.is_empty() {
-                        self.is_had = !is_alone;
-                    }
-                    self.trying.insert(*actor);
-                }
-                Observation::Granted { lock, .. } | Observation::Shares { lock, .. }
-                    if **lock == *self.lock =>
-                {
-                    found.extend(self.alone.remove(actor).then_some(Finding::Tested));
-                    self.is_had = true;
-                }
-                Observation::Released { lock } if **lock == *self.lock => drop(self.trying.remove(actor)),
-                Observation::GivesUp { lock, .. } if **lock == *self.lock => {
-                    let alone = self.alone.remove(actor);
-                    let assumption =
-                        self.tracker.lost_to_administrator(*actor).then_some(Assumption::NoAdministrator);
-                    let what = || format!("{actor} did not get {}, and was alone", self.lock);
-                    found.extend(alone.then(|| broken(what(), assumption)));
-                    if self.trying.remove(actor) && self.trying.is_empty() && !self.is_had && !alone {
-                        let what =
-                            format!("{actor} did not get {}, nor did any who tried with it", self.lock);
-                        found.push(broken(what, None));
-                    }
-                }
-                _ => {}
-            },
+            Event::Observed { actor, what } if !self.tracker.is_dead(*actor) => {
+                self.hear(*actor, what, found)
+            }
             Event::Is(_) | Event::Observed { .. } => {}
         }
     }
@@ -169,6 +180,18 @@ mod tests {
             let found = judge([vec![opened(2)], both(), vec![spoils], give_up()].concat());
             assert_eq!(broken_by(&found).is_empty(), is_none);
         }
+    }
+
+    /// Those who tried with one that told no more than that were blamed.
+    #[test]
+    fn who_enters_has_got_it() {
+        assert_eq!(judge(vec![attempts(0), created(A, 0), enters(0)]), [Finding::Tested]);
+        let both = vec![attempts(0), attempts(1), created(A, 0), enters(0), leaves(0), deleted(A, 0, 0)];
+        assert_eq!(broken_by(&judge([both.clone(), vec![released(0), gives_up(1)]].concat())), []);
+        assert_eq!(broken_by(&judge([both, vec![gives_up(1), released(0)]].concat())), []);
+        // Who does not try, and says that it enters, keeps nobody from it.
+        let other = vec![attempts(0), attempts(1), enters(2), gives_up(0), gives_up(1)];
+        assert_eq!(broken_by(&judge(other)).len(), 2);
     }
 
     #[test]
