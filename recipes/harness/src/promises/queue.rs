@@ -147,7 +147,7 @@ fn broken_of(what: String, item: &str) -> Finding {
 }
 
 /// Each item that was put is worked off, or is there still. A producer that says it has put a payload is right: an item
-/// with that payload has appeared since it began to.
+/// with that payload was there then, or has appeared since it began to.
 ///
 /// Where items are removed before they are given, at most one is lost with each consumer that dies while it asks, or loses
 /// its session and asks on in another one; an item that was taken counts as worked off.
@@ -236,12 +236,16 @@ impl Promise for NothingLost {
         }
         match self.ears.hear(event) {
             Some(QueueStep::Puts(payload, _)) => {
-                self.begun.insert(payload.into());
+                let is_there = self.pending.iter().any(|(item, other)| {
+                    *other.bytes() == *payload.as_bytes() && self.ears.there.contains(item)
+                });
+                self.begun.extend((!is_there).then(|| payload.into()));
             }
             Some(QueueStep::HasPut(actor, payload)) => {
                 if self.begun.remove(payload) {
-                    let what =
-                        format!("{actor} says that it has put {payload}, and no item has had that data");
+                    let what = format!(
+                        "{actor} says that it has put {payload}, and no item has had that data since it began to"
+                    );
                     found.push(broken_for(what, &[actor]));
                 }
             }

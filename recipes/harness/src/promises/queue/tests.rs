@@ -69,11 +69,18 @@ fn to_say_that_something_was_put_that_never_was_there_breaks_it() {
     let judged = |events| findings(NothingLost::of(ITEMS, AtLeastOnce), events);
     let (puts, has_put) = (notes(0, "puts", "7"), notes(0, "has put", "7"));
     let found = judged(vec![puts.clone(), has_put.clone()]);
-    assert_eq!(broken_by(&found), [("p0 says that it has put 7, and no item has had that data", None)]);
+    assert_eq!(
+        broken_by(&found),
+        [("p0 says that it has put 7, and no item has had that data since it began to", None)]
+    );
     // It may have been taken long since.
     assert_eq!(judged(vec![puts.clone(), put(7), gone(7), has_put.clone()]), []);
-    assert_eq!(broken_by(&judged(vec![puts.clone(), put_as(7, 8), has_put])).len(), 1);
-    assert_eq!(judged(vec![puts, put(7)]), []);
+    assert_eq!(broken_by(&judged(vec![puts.clone(), put_as(7, 8), has_put.clone()])).len(), 1);
+    assert_eq!(judged(vec![puts.clone(), put(7)]), []);
+    // Another has put the same, and it is there still.
+    let twice = |gone| [vec![put(7)], gone, vec![puts.clone(), has_put.clone()]].concat();
+    assert_eq!(judged(twice(vec![])), []);
+    assert_eq!(broken_by(&judged(twice(vec![gone(7)]))).len(), 1);
 }
 
 #[test]
