@@ -48,6 +48,11 @@ pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static
     /// What the promise says of itself; always the same.
     fn terms(&self) -> Terms;
 
+    /// Learns which znodes the trial [sets up](crate::trial::Trial::setup), empty, before it sees anything.
+    fn begins_with(&mut self, setup: &[Text]) {
+        let _ = setup;
+    }
+
     /// Sees one event, and adds to `found` what that shows.
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
 
@@ -218,6 +223,10 @@ impl Rest {
 pub trait AnyPromise: Debug + Send + Sync {
     /// As [`Promise::terms`].
     fn terms(&self) -> Terms;
+    /// As [`Promise::begins_with`].
+    fn begins_with(&mut self, setup: &[Text]) {
+        let _ = setup;
+    }
     /// As [`Promise::see`].
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
     /// As [`Promise::at_rest`].
@@ -235,6 +244,9 @@ pub trait AnyPromise: Debug + Send + Sync {
 impl<P: Promise> AnyPromise for P {
     fn terms(&self) -> Terms {
         Promise::terms(self)
+    }
+    fn begins_with(&mut self, setup: &[Text]) {
+        Promise::begins_with(self, setup);
     }
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let new = anew(found, |found| Promise::see(self, event, found));

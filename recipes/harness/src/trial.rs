@@ -398,6 +398,7 @@ impl Trial {
     /// is set.
     pub fn owed(&self) -> Vec<Box<dyn AnyPromise>> {
         let mut owed = (self.promises)();
+        owed.iter_mut().for_each(|promise| promise.begins_with(&self.setup));
         owed.extend(self.tells.map(|order| Box::new(TellsInOrder::of(order)) as Box<dyn AnyPromise>));
         owed
     }
@@ -450,6 +451,24 @@ mod tests {
         let owned = paths.into_iter().filter(|path| trial.owns(path)).collect::<Vec<_>>();
         assert_eq!(owned, ["/book/1", "/zoo"]);
         assert!(trial.owns("/book/zookeeper"));
+    }
+
+    #[test]
+    fn its_promises_know_what_it_sets_up_however_they_are_wrapped() {
+        use crate::event::{ActorId, Event, Observation};
+        use crate::promises::{Measured, Of, Undisturbed, Views};
+        let views = || Views::committed("/book", Of::Names);
+        let trial = visit().promises(move || {
+            vec![Box::new(views()), Box::new(Measured(views())), Box::new(Undisturbed::of(views()))]
+        });
+        let actor = ActorId { process: 0, life: 0, thread: 0 };
+        for mut promise in trial.owed() {
+            for (shown, breaks) in [("/book{visitors}", 0), ("/book{authors}", 1)] {
+                let (mut found, what) = (Vec::new(), Observation::note(crate::words::SEES, shown, 0));
+                promise.see(&Event::Observed { actor, what }, &mut found);
+                assert_eq!(found.len(), breaks, "{shown}: {found:?}");
+            }
+        }
     }
 
     #[test]

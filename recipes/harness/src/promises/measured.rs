@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::promise::{Assumption, Finding, Promise, Rest, Terms, anew};
+use zk_api::Text;
 
 /// A promise that the recipe does not make: what it finds is reported with its rate, and is no defect.
 ///
@@ -21,6 +22,10 @@ fn only_measured(found: &mut [Finding]) {
 impl<P: Promise> Promise for Measured<P> {
     fn terms(&self) -> Terms {
         self.0.terms().assumes(&[Assumption::Promised])
+    }
+
+    fn begins_with(&mut self, setup: &[Text]) {
+        self.0.begins_with(setup);
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -168,6 +168,10 @@ impl<P: Promise> Promise for Undisturbed<P> {
         self.promise.terms().assumes(&[Assumption::NoAdministrator])
     }
 
+    fn begins_with(&mut self, setup: &[Text]) {
+        self.promise.begins_with(setup);
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.take_note(event);
         let found = anew(found, |found| self.promise.see(event, found));

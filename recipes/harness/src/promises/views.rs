@@ -52,7 +52,7 @@ pub struct Views {
     owes: Owes,
     /// What there was, oldest first, from what somebody who reads may have seen last. Never empty.
     states: Vec<Children>,
-    /// What there was before, in no order any more.
+    /// What there was before, in no order any more; of what is to be fresh, only what a trial has set up.
     past: BTreeSet<Children>,
     /// The transaction of the last of them, if it may be under way.
     zxid: Option<Zxid>,
@@ -112,6 +112,11 @@ impl Views {
         }
     }
 
+    /// Whether it has come about by a change.
+    fn is_changed(&self, state: &Children) -> bool {
+        !state.is_empty() && !self.past.contains(state)
+    }
+
     /// The name of a child.
     fn child(&self, path: &Text) -> Option<Text> {
         let name = path.strip_prefix(self.root)?.strip_prefix('/')?;
@@ -147,7 +152,7 @@ impl Views {
             }
             GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
                 let saw = self.readers.remove(actor).and_then(|reader| reader.at);
-                let saw_change = saw.is_some_and(|at| !self.states[at].is_empty());
+                let saw_change = saw.is_some_and(|at| self.is_changed(&self.states[at]));
                 found.extend((saw_change && self.owes == Owes::Fresh).then_some(Finding::Tested));
             }
             GroundTruth::Crashed { actor } => self.readers.retain(|reader, _| reader.main() != *actor),
@@ -263,6 +268,15 @@ impl Promise for Views {
         }
     }
 
+    fn begins_with(&mut self, setup: &[Text]) {
+        let children: Children =
+            setup.iter().filter_map(|path| Some((self.child(path)?, Text::default()))).collect();
+        if self.owes == Owes::Fresh && !children.is_empty() {
+            self.past.insert(children.clone());
+        }
+        self.states = vec![children];
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Observed { actor, what } => self.hear(*actor, what, found),
@@ -279,11 +293,11 @@ impl Promise for Views {
         }
         let last = self.show(self.states.last().expect("there is always one"));
         for (actor, reader) in self.readers.iter().filter(|(actor, _)| rest.goes_on(**actor)) {
-            let saw = reader.at.map(|at| self.show(&self.states[at]));
+            let saw = reader.at.map(|at| (self.show(&self.states[at]), self.is_changed(&self.states[at])));
             let root = self.root;
             match saw {
-                Some(saw) if saw == last => found.extend((saw != "{}").then_some(Finding::Tested)),
-                Some(saw) => {
+                Some((saw, is_changed)) if saw == last => found.extend(is_changed.then_some(Finding::Tested)),
+                Some((saw, _)) => {
                     let what = format!("{actor} waits on with {root}{saw}, and it is {root}{last}");
                     found.push(broken(what, None));
                 }
@@ -463,6 +477,35 @@ mod tests {
         events.iter().for_each(|event| promise.see(event, &mut found));
         promise.at_rest(&Rest { sessions: vec![(session(0), actor(0))], ..Rest::default() }, &mut found);
         assert_eq!(broken_by(&found), [("p0/1 waits on with /c{a=1,b=1}, and it is /c{a=2,b=2}", None)]);
+    }
+
+    /// What a trial sets up was nothing that a reader could have seen, and was missing from what it had seen.
+    #[test]
+    fn what_a_trial_sets_up_was_there_before_anything_else() {
+        let setup = ["/c", "/c/a", "/c/b", "/c/b/of_b", "/other"].map(Text::from);
+        let judge = |new: fn(&'static str, Of) -> Views, of, events: &[Event]| {
+            let (mut promise, mut found) = (new(ROOT, of), Vec::new());
+            promise.begins_with(&setup);
+            events.iter().for_each(|event| promise.see(event, &mut found));
+            promise.at_rest(&Rest { unfinished: vec![actor(0)], ..Rest::default() }, &mut found);
+            found
+        };
+        let [names, first] = ["/c{a,b}", "/c{a=,b=}"].map(|shown| says(0, "sees", shown));
+        for new in [Views::committed, Views::untorn, Views::monotone, Views::told, Views::fresh] {
+            assert_eq!(judge(new, Of::Values, std::slice::from_ref(&first)), [], "nothing has changed");
+            assert_eq!(judge(new, Of::Names, std::slice::from_ref(&names)), []);
+        }
+        let found = judge(Views::untorn, Of::Values, &[says(0, "sees", "/c{}")]);
+        assert_eq!(broken_by(&found), [("p0 sees /c{}, which never was at one time", None)]);
+        let both = [sets("a", "1", 1, false), sets("b", "1", 1, false)].concat();
+        let torn = [both.clone(), vec![says(0, "sees", "/c{a=,b=1}")]].concat();
+        let what = "p0 sees /c{a=,b=1}, which never was at one time";
+        assert_eq!(broken_by(&judge(Views::untorn, Of::Values, &torn)), [(what, None)]);
+        let waits = [vec![first], both.clone()].concat();
+        let what = "p0 waits on with /c{a=,b=}, and it is /c{a=1,b=1}";
+        assert_eq!(broken_by(&judge(Views::fresh, Of::Values, &waits)), [(what, None)]);
+        let last = [both, vec![says(0, "sees", "/c{a=1,b=1}")]].concat();
+        assert_eq!(judge(Views::fresh, Of::Values, &last), [Finding::Tested]);
     }
 
     #[test]
