@@ -20,6 +20,8 @@ pub(crate) struct SessionTracker {
     crashed: BTreeSet<ActorId>,
     /// How those who live stand to the lock.
     pub(crate) standing: BTreeMap<ActorId, Standing>,
+    /// By which znodes those have it who have not entered yet.
+    named: BTreeMap<ActorId, Text>,
     /// Who has it, and asks for it once more.
     again: BTreeMap<ActorId, Again>,
     /// Who stood so before its client opened another session, while the former one was not closed yet.
@@ -127,7 +129,8 @@ impl SessionTracker {
                     self.forgets_deletions(actor, |node| parent(node) == parent(path));
                 }
             }
-            GroundTruth::NodeDeleted { path, .. } => {
+            GroundTruth::NodeDeleted { path, by, .. } => {
+                self.gives_back(path, *by);
                 if let Some(actor) = self.loser(truth) {
                     let loss = match self.victim(truth) {
                         None => Loss::ToAnActor,
@@ -229,6 +232,7 @@ impl SessionTracker {
         if what.told().is_some() || self.goes_on(actor, what) {
             return;
         }
+        self.names(actor, what);
         let standing = match what {
             Observation::Attempts { .. } => Standing::Waits,
             Observation::Granted { .. } => Standing::Holds,
@@ -247,9 +251,31 @@ impl SessionTracker {
         self.stood_before.remove(&actor);
     }
 
+    /// Takes note of the znode by which it has it, unless it may be inside by another one.
+    fn names(&mut self, actor: ActorId, what: &Observation) {
+        let has = self.standing.get(&actor).is_some_and(|how| *how != Standing::Waits);
+        let may_name = (!has || self.named.contains_key(&actor)) && !self.again.contains_key(&actor);
+        match what {
+            Observation::Granted { node, .. } | Observation::Shares { node, .. } if may_name => {
+                self.named.insert(actor, node.clone());
+            }
+            _ => drop(self.named.remove(&actor)),
+        }
+    }
+
+    /// Whose session deletes the znode by which it has the lock has given it back, unless it is inside.
+    fn gives_back(&mut self, path: &Text, by: SessionId) {
+        let Some(process) = self.live.get(&by).copied() else { return };
+        let named = self.named.iter().filter(|(other, node)| other.main() == process && *node == path);
+        let those: BTreeSet<_> =
+            named.map(|(other, _)| *other).filter(|other| !self.again.contains_key(other)).collect();
+        self.forgets(|other| those.contains(&other));
+    }
+
     /// Those stand to the lock no more.
     fn forgets(&mut self, are_those: impl Fn(ActorId) -> bool) {
         self.standing.retain(|other, _| !are_those(*other));
+        self.named.retain(|other, _| !are_those(*other));
         self.again.retain(|other, _| !are_those(*other));
         self.stood_before.retain(|other| !are_those(*other));
     }

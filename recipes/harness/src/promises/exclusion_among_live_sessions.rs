@@ -339,6 +339,29 @@ mod tests {
         assert_eq!(broken_by(&judge([loses, anew, both].concat()))[0].1, None);
     }
 
+    /// The next one was blamed if it was granted the lock before that was told to be released.
+    #[test]
+    fn who_deletes_the_znode_that_it_holds_by_has_given_it_back_unless_it_is_inside() {
+        let node = "/lock/a-lock-0000000000";
+        let next = |how: Event, then: Vec<Event>| {
+            let holds = vec![opened(0), opened(1), attempts(0), created(node, 0), how];
+            broken_by(&judge([holds, then, vec![granted_as(1, "/lock/b-lock-0000000001", None)]].concat()))
+                .len()
+        };
+        for how in [granted(0), shares_as(0, node, None)] {
+            assert_eq!(next(how.clone(), vec![]), 1);
+            assert_eq!(next(how.clone(), vec![deleted(node, 0, 0)]), 0);
+            assert_eq!(next(how.clone(), vec![enters(0), deleted(node, 0, 0)]), 1, "it is inside");
+            assert_eq!(next(how.clone(), vec![deleted(node, 1, 0)]), 1, "by another");
+            assert_eq!(next(how.clone(), vec![deleted("/lock/x", 0, 0)]), 1, "another one");
+            assert_eq!(next(how, vec![deleted(node, 0, 0), enters(0)]), 1, "it goes in without it");
+        }
+        let by_its_znode = vec![deleted(node, 0, 0), granted(0)];
+        assert_eq!(next(granted(0), by_its_znode), 1, "it is granted it once more");
+        let other = |thread| by_thread(thread, granted_as(0, "/lock/c-lock-0000000002", None));
+        assert_eq!(next(granted(0), vec![other(1), deleted(node, 0, 0)]), 2, "its thread has another one");
+    }
+
     #[test]
     fn a_holder_whose_znode_another_actor_deletes_is_none() {
         let events =
