@@ -310,3 +310,24 @@ def adds_nothing(client, probe):
     let report = searched(folder.path(), "0", &format!("both.py:adds_nothing {owes} {CALM}"));
     assert_eq!((&report["verdict"], &report["promise"]), (&"violated".into(), &"counts-each-once".into()));
 }
+
+/// Who was there twice was taken for one that had the lock twice.
+#[test]
+fn two_threads_at_one_lock_need_two_probes_and_one_probe_may_be_handed_over() {
+    if python().is_none() {
+        return;
+    }
+    let run = |function: &str| {
+        of_programs("0", &format!("run programs.py:{function} --promises lock=/lock --seeds 4 {ALONE}"))
+    };
+    for (function, place) in [("by_one_probe", "236, in is_there"), ("by_tasks_of_one_probe", "260, in asks")]
+    {
+        let output = run(function);
+        let line = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        let told = "two of its threads tell of one lock by one probe, each needs a probe.thread(n) of its own: \
+                    programs.py, line ";
+        assert!(line.contains(&format!("{told}{place}")), "{line}");
+    }
+    assert_eq!(run("hands_over").status.code(), Some(0));
+}

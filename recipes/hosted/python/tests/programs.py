@@ -226,3 +226,61 @@ def expires_at_once(client, probe):
     """Wrong, but where it has ever lost something."""
     probe.attempts("/lock")
     raise SessionExpiredError("somebody else has the lock")
+
+
+def by_one_probe(client, probe):
+    """Wrong: a process has the lock, and two of its threads are where one should be. They tell so as if they were one."""
+    lock, both = client.Lock("/lock", probe.name), threading.Barrier(2)
+
+    def is_there(has_asked):
+        probe.attempts("/lock")
+        if has_asked:
+            lock.acquire()
+        both.wait()
+        probe.enters("/lock")
+        probe.write()
+        probe.work()
+        probe.leaves("/lock")
+        both.wait()
+        if has_asked:
+            lock.release()
+        probe.released("/lock")
+
+    threads = [threading.Thread(target=is_there, args=(has_asked,)) for has_asked in (True, False)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+async def by_tasks_of_one_probe(client, probe):
+    """Wrong, in one thread."""
+
+    async def asks():
+        probe.attempts("/lock")
+        await asyncio.sleep(1)
+        probe.gives_up("/lock")
+
+    await asyncio.gather(asks(), asks())
+
+
+def hands_over(client, probe):
+    """One asks, another enters, and a third one leaves: one at a time."""
+    lock = client.Lock("/lock", probe.name)
+
+    def enters():
+        probe.enters("/lock", lock.node)
+        probe.write()
+
+    def leaves():
+        probe.leaves("/lock")
+        lock.release()
+        probe.released("/lock")
+
+    for _ in probe.rounds():
+        probe.attempts("/lock")
+        lock.acquire()
+        for does in (enters, leaves):
+            thread = threading.Thread(target=does)
+            thread.start()
+            thread.join()

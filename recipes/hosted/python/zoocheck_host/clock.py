@@ -153,6 +153,7 @@ def forbid(complain):
         "subprocess.Popen": "it starts a process",
         "socket.connect": "it opens a connection of its own",
         "socket.bind": "it opens a port of its own",
+        "zoocheck.tells": "two of its threads tell of one lock by one probe, each needs a probe.thread(n) of its own",
     }
 
     def hook(event, _arguments):

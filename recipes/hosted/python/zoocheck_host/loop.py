@@ -70,6 +70,13 @@ def begin():
     Loop.all.clear()
 
 
+def task():
+    """The one that the running thread is at, if there is one."""
+    for loop in Loop.all:
+        if loop._thread_id == threading.get_ident():
+            return asyncio.current_task(loop)
+
+
 def frames():
     """Where coroutines stand: first those whose turn it is."""
     for loop in Loop.all:
