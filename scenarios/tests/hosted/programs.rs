@@ -331,3 +331,26 @@ fn two_threads_at_one_lock_need_two_probes_and_one_probe_may_be_handed_over() {
     }
     assert_eq!(run("hands_over").status.code(), Some(0));
 }
+
+/// Python goes on, and the main thread said that all was well.
+#[test]
+fn a_program_fails_by_an_error_that_ends_one_of_its_threads() {
+    if python().is_none() {
+        return;
+    }
+    let run = |function: &str| {
+        let words =
+            format!("run programs.py:{function} --promises lock=/lock --seeds 4 --format json {ALONE}");
+        json(&of_programs("0", &words))
+    };
+    let report = run("loses_a_thread");
+    let fails = |it: &Value| it["name"] == "no-failure" && it["verdict"] == "broken";
+    assert!(report["promises"].as_array().expect("a list").iter().any(fails), "{report:#}");
+    let report = searched(
+        &host().join("tests"),
+        "0",
+        &format!("programs.py:loses_a_thread --promises lock=/lock {CALM} --rounds 1"),
+    );
+    assert_eq!(report["promise"], "no-failure", "{report:#}");
+    assert_eq!(run("loses_a_thread_with_its_session")["answer"], "held");
+}

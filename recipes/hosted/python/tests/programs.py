@@ -284,3 +284,20 @@ def hands_over(client, probe):
             thread = threading.Thread(target=does)
             thread.start()
             thread.join()
+
+
+def loses_a_thread(client, probe):
+    """Wrong: nobody handles its error, and the program goes on."""
+    holds(client, probe)
+    threading.Timer(0.5, lambda: 1 / 0).start()
+
+
+def loses_a_thread_with_its_session(client, probe):
+    """It is over for one of them."""
+
+    def ends():
+        raise SessionExpiredError("it has expired")
+
+    holds(client, probe)
+    threading.Thread(target=ends).start()
+    threading.Thread(target=sys.exit).start()

@@ -84,7 +84,7 @@ class Host:
 
     def thread_ends(self, error):
         if self.life is not None:
-            self.life.raises(error)
+            self.life.thread_ends(error)
 
     def serve(self):
         try:

@@ -97,7 +97,7 @@ class Life:
     def __init__(self, program, turns, name, process, clients, rounds, servers, timeout_ms):
         self.turns, self.now, self.owns = turns, clock.now, program.owns
         self.outputs = []
-        self.has_ended = False
+        self.has_ended = self.thread_has_failed = False
         self.client = None
         self.connections = {}
         self.sockets = 0
@@ -141,7 +141,14 @@ class Life:
         self.raises(error)
         return FAILED
 
+    def thread_ends(self, error):
+        """In the place of `threading.excepthook`: Python goes on without the thread, as if nothing were wrong."""
+        self.raises(error)
+        self.thread_has_failed |= not isinstance(error, SESSION_ENDS)
+
     def ends(self, end):
+        if self.thread_has_failed and end != EXITED:
+            end = FAILED
         # It may be about to close a connection that it takes for lost.
         if end == EXITED and self.client is not None and not self.client.connected:
             for number in list(self.connections):
