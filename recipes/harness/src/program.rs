@@ -127,6 +127,8 @@ pub enum Output {
     Write { ask: u32, thread: u8 },
     /// Its main thread has come to its end.
     Ends(End),
+    /// The same, and all is done; but its process is gone, and nobody keeps its session.
+    Leaves,
     /// One of its threads sleeps by its own will, for so long: a good while.
     Sleeps { for_ns: u64 },
 }

@@ -197,11 +197,22 @@ impl Running {
                     self.dones.push((ask, self.probe.write_of(thread, Resource::Unfenced, None)));
                 }
                 Act::Ends(end) => self.end = Some(self.losses.end(end)),
+                Act::Leaves => self.end = Some(self.leave()),
             }
         }
         if std::mem::take(&mut self.are_former) {
             self.watches.clear();
         }
+    }
+
+    /// It is gone, and says that all is done. A session that nobody keeps ends at any time later, as does one that is closed.
+    fn leave(&mut self) -> End {
+        match self.state {
+            KeeperState::SyncConnected => drop(self.zk.submit(Request::CloseSession)),
+            KeeperState::Disconnected => return End::Exited,
+            KeeperState::Expired | KeeperState::Closed | KeeperState::AuthFailed => {}
+        }
+        End::Done
     }
 
     fn greet(&mut self, socket: Socket, request: ConnectRequest) {

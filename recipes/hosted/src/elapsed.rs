@@ -36,7 +36,7 @@ fn is_due(history: &History) -> bool {
     let Some((.., step)) = history.told.last() else { return false };
     let mut hasher = DefaultHasher::new();
     history.told.iter().for_each(|(_, told, _)| told.hash(&mut hasher));
-    let ends = step.outputs.iter().any(|output| matches!(output, Output::Ends(_)));
+    let ends = step.outputs.iter().any(|output| matches!(output, Output::Ends(_) | Output::Leaves));
     ends || hasher.finish().is_multiple_of(ONE_OF)
 }
 
@@ -113,7 +113,7 @@ fn acts_of(stands: &mut Stands) -> Vec<String> {
                 Act::Observed(_, what) => format!("says {}", what.word()),
                 Act::Works(_) => "works".to_owned(),
                 Act::Writes(..) => "writes".to_owned(),
-                Act::Ends(_) => "ends".to_owned(),
+                Act::Ends(_) | Act::Leaves => "ends".to_owned(),
             })
         })
         .collect();

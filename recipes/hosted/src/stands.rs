@@ -51,6 +51,7 @@ pub(crate) enum Act {
     Works(u32),
     Writes(u32, u8),
     Ends(End),
+    Leaves,
 }
 
 impl Stands {
@@ -112,6 +113,7 @@ impl Stands {
             Output::Work { ask } => Act::Works(*ask),
             Output::Write { ask, thread } => Act::Writes(*ask, *thread),
             Output::Ends(end) => Act::Ends(*end),
+            Output::Leaves => Act::Leaves,
         };
         self.acts.push_back(act);
     }
@@ -203,7 +205,8 @@ impl Stands {
             | Act::Observed(..)
             | Act::Works(_)
             | Act::Writes(..)
-            | Act::Ends(_) => true,
+            | Act::Ends(_)
+            | Act::Leaves => true,
         }
     }
 

@@ -354,3 +354,20 @@ fn a_program_fails_by_an_error_that_ends_one_of_its_threads() {
     assert_eq!(report["promise"], "no-failure", "{report:#}");
     assert_eq!(run("loses_a_thread_with_its_session")["answer"], "held");
 }
+
+/// Its session was kept for ever, or expired while its client was taken for one that was connected.
+#[test]
+fn the_session_of_who_exits_with_status_0_ends_some_time_later() {
+    if python().is_none() {
+        return;
+    }
+    let words = "run programs.py:exits_with_the_lock --promises lock=/lock --seeds 6 --format json";
+    let calm = "--set faults.client-crashes=0 --set faults.expiries=0 --set faults.client-pauses=0";
+    let report = json(&of_programs("0", &format!("{words} {calm} --set faults.drops=0 {ALONE}")));
+    assert_eq!(report["answer"], "held", "{report:#}");
+    let check = |owed: &str| searched(&host().join("tests"), "0", &format!("programs.py:{owed} {CALM}"));
+    let report = check("exits_with_the_lock --promises lock=/lock");
+    assert_eq!(report["verdict"], "holds", "{report:#}");
+    let report = check("exits_in_the_midst --promises counter=/counter");
+    assert_eq!(report["promise"], "no-failure", "{report:#}");
+}

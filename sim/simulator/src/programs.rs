@@ -12,7 +12,7 @@ use crate::trace_event::{Place, What};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{KeeperState, Pending};
-use zk_harness::event::{ActorId, Resource};
+use zk_harness::event::{ActorId, End, Resource};
 use zk_harness::probe::ASKS_PER_TURN;
 use zk_harness::program::{Input, Life, Now, Output, ProgramStep, Programs, Socket};
 use zk_harness::pulse::Acting;
@@ -181,12 +181,16 @@ impl Running<'_, '_> {
                 let duration = Duration::from_nanos(for_ns);
                 self.lives.serve_one(self.stage, self.process, Ask::Sleep { duration, completer });
             }
-            Output::Ends(_) if self.it().finished.is_some() => {
+            Output::Ends(_) | Output::Leaves if self.it().finished.is_some() => {
                 self.foul("it says for the second time that it has come to its end")
             }
             Output::Ends(end) => {
                 let end = self.hosted().map_or(end, |hosted| hosted.losses.end(end));
                 self.lives.finished(self.stage, self.servers, self.process, end)
+            }
+            Output::Leaves => {
+                self.lives.finished(self.stage, self.servers, self.process, End::Done);
+                self.lives.crash_process(self.stage, self.servers, self.process);
             }
         }
     }

@@ -301,3 +301,25 @@ def loses_a_thread_with_its_session(client, probe):
     holds(client, probe)
     threading.Thread(target=ends).start()
     threading.Thread(target=sys.exit).start()
+
+
+def exits_with_the_lock(client, probe):
+    """All but one do: their znodes go with their sessions, and whoever is next waits for that."""
+    lock = client.Lock("/lock", probe.name)
+    probe.attempts("/lock")
+    lock.acquire()
+    probe.enters("/lock", lock.node)
+    probe.write()
+    probe.leaves("/lock")
+    if probe.process == 0:
+        lock.release()
+    probe.released("/lock")
+    if probe.process % 2:
+        os._exit(0)
+    sys.exit()
+
+
+def exits_in_the_midst(client, probe):
+    """Wrong: it does not say what has come of it."""
+    probe.begins("adds", "/counter", 1)
+    sys.exit()

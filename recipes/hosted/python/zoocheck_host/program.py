@@ -19,7 +19,7 @@ from zoocheck_host.handler import Connection, Handler
 from zoocheck_host.kept import Kept
 from zoocheck_host.probe import Probe, Tellers
 
-DONE, SESSION_LOST, FAILED, EXITED = 0, 1, 2, 3
+DONE, SESSION_LOST, FAILED, EXITED, LEFT = 0, 1, 2, 3, 4
 # Whoever meets with one of these has lost its session, and may begin anew with another one.
 SESSION_ENDS = (kazoo.exceptions.SessionExpiredError, kazoo.exceptions.ConnectionClosedError)
 # By which Python tells objects apart: they are others in each process.
@@ -123,7 +123,7 @@ class Life:
             end = SESSION_LOST
         except SystemExit as error:
             # As Python has it: without a status, or with 0, all is well.
-            end = DONE
+            end = LEFT
             if error.code is not None and error.code != 0:
                 self.raises(error)
                 end = EXITED
@@ -132,10 +132,12 @@ class Life:
             raise
         except BaseException as error:
             end = self.fails(error)
-        if end == DONE:
+        if end in (DONE, LEFT):
             scheduler.exits()
         exits.run(self.raises)
         self.ends(end)
+        if end == LEFT:
+            self.turns.stop()
 
     def fails(self, error):
         self.raises(error)
@@ -160,7 +162,7 @@ class Life:
     def exits(self, status):
         """In the place of `os._exit`: whatever thread calls it, none goes on, and the servers hear no more of its client."""
         self.prints("os._exit(%s) (%s)" % (status, host.place(sys._getframe(2))))
-        self.ends(DONE if status == 0 else EXITED)
+        self.ends(LEFT if status == 0 else EXITED)
         self.turns.stop()
 
     # What happens to it.
