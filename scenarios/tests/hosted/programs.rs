@@ -371,3 +371,18 @@ fn the_session_of_who_exits_with_status_0_ends_some_time_later() {
     let report = check("exits_in_the_midst --promises counter=/counter");
     assert_eq!(report["promise"], "no-failure", "{report:#}");
 }
+
+/// It had to owe something else, which was never put to the test.
+#[test]
+fn a_program_may_owe_the_standard_promises_alone() {
+    if python().is_none() {
+        return;
+    }
+    for (function, status, verdict) in [("finds_what_it_has_made", 0, "holds"), ("fails", 1, "violated")] {
+        let words = format!("programs.py:{function} --promises program=/program");
+        let output = of_programs("0", &format!("run {words} --seeds 4 {ALONE}"));
+        assert_eq!(output.status.code(), Some(status), "{function}: {output:?}");
+        let report = searched(&host().join("tests"), "0", &format!("{words} {CALM}"));
+        assert_eq!(report["verdict"], verdict, "{function}: {report:#}");
+    }
+}

@@ -35,7 +35,7 @@ impl Kind {
 }
 
 /// What can be owed.
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 13] = [
     Kind::of("lock", of_lock),
     Kind::of("fair-lock", of_fair_lock),
     Kind::of("shared-lock", of_shared_lock),
@@ -48,6 +48,8 @@ const KINDS: [Kind; 12] = [
     Kind::of("membership", super::of_membership),
     Kind::of_items("configuration", super::of_configuration),
     Kind::of_items("commitment", of_commitment),
+    // It says itself, by an error, what is wrong: the standard promises tell of it.
+    Kind::of("program", |_| Vec::new()),
 ];
 
 /// What opts out of a standard promise, in the place of a kind.
@@ -230,6 +232,15 @@ mod tests {
             assert_eq!((owed.promises()[0].name(), owed.setup()), (first, vec!["/a".into()]));
             assert_eq!(owed.opts_out().contains(&"no-litter"), leaves, "{kind}");
         }
+    }
+
+    #[test]
+    fn a_program_owes_the_standard_promises_and_has_a_znode() {
+        let owed = Owed::parse(["program=/a/b", "lock=/lock"]).expect("it is well said");
+        assert_eq!(owed.promises().len(), of_lock("/lock").len());
+        let owed = Owed::parse(["program=/a/b"]).expect("it is well said");
+        assert_eq!((owed.promises().len(), owed.opts_out()), (0, &[][..]));
+        assert_eq!(owed.setup(), ["/a".into(), "/a/b".into()]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 """kazoo's party: who has joined is in it, as long as its session lives.
 
-    zoocheck run party.py:worker --promises counter=/party/none
+    zoocheck run party.py:worker --promises program=/party
 
 The program itself says where it is not, by an error: `no-failure` tells of it.
 """

@@ -1,6 +1,6 @@
 """kazoo's plain queue: the first process puts, the others take. Whatever was put is taken, or is still there.
 
-    zoocheck run plain_queue.py:worker --promises counter=/taken/none --set faults.client-crashes=0 \
+    zoocheck run plain_queue.py:worker --promises program=/taken --set faults.client-crashes=0 \
         --set faults.expiries=0 --set faults.client-pauses=0
 
 The program itself says where that is not so, by an error: `no-failure` tells of it. Whoever takes something and dies

@@ -1,8 +1,8 @@
 """kazoo's watches and its cache: the first process changes what the others watch; what they show at last is there.
 
-    zoocheck run watching.py:data --promises counter=/watched/none
-    zoocheck run watching.py:children --promises counter=/watched/none
-    zoocheck run watching.py:tree --promises counter=/watched/none
+    zoocheck run watching.py:data --promises program=/watched
+    zoocheck run watching.py:children --promises program=/watched
+    zoocheck run watching.py:tree --promises program=/watched
 
 The programs themselves say where it is not, by an error: `no-failure` tells of it.
 """

@@ -323,3 +323,9 @@ def exits_in_the_midst(client, probe):
     """Wrong: it does not say what has come of it."""
     probe.begins("adds", "/counter", 1)
     sys.exit()
+
+
+def finds_what_it_has_made(client, probe):
+    node = "/program/of-" + probe.name
+    client.retry(client.ensure_path, node)
+    assert client.retry(client.exists, node), "what it has made is gone"
