@@ -217,7 +217,7 @@ fn every_promise() -> Vec<Box<dyn AnyPromise>> {
         Box::new(Measured(OneWokenPerDeletion::of(ROOT))),
         Box::new(NothingLost::of(ROOT, Delivery::AtLeastOnce)),
         Box::new(TakenOnce::of(ROOT, Delivery::AtMostOnce)),
-        Box::new(QueueProgress::of(ROOT)),
+        Box::new(QueueProgress::of(ROOT, Delivery::AtLeastOnce)),
         Box::new(TakesInOrder::of(ROOT)),
         Box::new(RevocationHeeded::of(ROOT)),
         Box::new(SequencerNamesAHolder::of(ROOT, "-write-")),

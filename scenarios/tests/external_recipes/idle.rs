@@ -31,7 +31,7 @@ impl From<Idle> for Trial {
                     Box::new(NoFailure),
                     Box::new(NoOrphanZnode::of(ROOT)),
                     Box::new(NothingLeftBehind::of(ROOT)),
-                    Box::new(QueueProgress::of(ROOT)),
+                    Box::new(QueueProgress::of(ROOT, Delivery::AtLeastOnce)),
                     Box::new(BarrierReleases::of(ROOT)),
                     Box::new(BarrierOpens::of(ROOT)),
                     Box::new(NoOrphanTransaction::of(ROOT)),

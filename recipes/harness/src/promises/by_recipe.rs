@@ -59,7 +59,7 @@ pub fn of_queue(items: &'static str, delivery: Delivery) -> Vec<Box<dyn AnyPromi
         Box::new(Undisturbed::of(NothingLost::of(items, delivery)).sparing(items)),
         Box::new(Undisturbed::of(TakenOnce::of(items, delivery))),
         Box::new(Undisturbed::of(TakesInOrder::of(items))),
-        Box::new(Undisturbed::of(QueueProgress::of(items))),
+        Box::new(Undisturbed::of(QueueProgress::of(items, delivery))),
         Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
         Box::new(Undisturbed::of(NoFailure).sparing(items)),
     ]

@@ -416,19 +416,28 @@ impl Promise for TakesInOrder {
     }
 }
 
-/// At rest, no live consumer is still asking while an item is there that nobody has worked off.
+/// At rest, no live consumer is still asking while an item is there that nobody has worked off; nor, with at-most-once
+/// delivery, taken.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QueueProgress {
     ears: Ears,
+    delivery: Delivery,
     asking: BTreeSet<ActorId>,
-    /// Items that are there though they were worked off.
+    /// Items that are there though they were worked off, or given.
     kept: BTreeSet<Text>,
 }
 
 impl QueueProgress {
     /// For the items below this znode.
-    pub fn of(items: &'static str) -> Self {
-        QueueProgress { ears: Ears::of(items), asking: BTreeSet::new(), kept: BTreeSet::new() }
+    pub fn of(items: &'static str, delivery: Delivery) -> Self {
+        QueueProgress { ears: Ears::of(items), delivery, asking: BTreeSet::new(), kept: BTreeSet::new() }
+    }
+}
+
+impl QueueProgress {
+    /// Nobody is to take it, though it is there.
+    fn keep(&mut self, item: &str) {
+        self.kept.extend(self.ears.there.get(item).cloned());
     }
 }
 
@@ -444,15 +453,16 @@ impl Promise for QueueProgress {
             Some(QueueStep::Asks(actor)) => {
                 self.asking.insert(actor);
             }
-            Some(QueueStep::Takes(actor, _)) => {
+            Some(QueueStep::Takes(actor, item)) => {
                 found.extend(self.asking.remove(&actor).then_some(Finding::Tested));
+                if self.delivery == Delivery::AtMostOnce {
+                    self.keep(item);
+                }
             }
             Some(QueueStep::Ends(actor) | QueueStep::Fails(actor) | QueueStep::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
-            Some(QueueStep::WorkedOff(item)) => {
-                self.kept.extend(self.ears.there.get(item).cloned());
-            }
+            Some(QueueStep::WorkedOff(item)) => self.keep(item),
             Some(QueueStep::Vanishes(item)) => {
                 self.kept.remove(item);
             }

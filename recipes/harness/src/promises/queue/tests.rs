@@ -46,7 +46,7 @@ fn rest(unfinished: &[u16], items: &[u8]) -> Rest {
 /// With the end of a session it asked no more, though its client had another one.
 #[test]
 fn who_waits_on_in_another_session_while_an_item_is_there_breaks_it() {
-    let waits = |events| resting(QueueProgress::of(ITEMS), events, &rest(&[1], &[1])).len();
+    let waits = |events| resting(QueueProgress::of(ITEMS, AtLeastOnce), events, &rest(&[1], &[1])).len();
     let renewed = vec![opened(1), asks(1), closed(1), opened(1), put(1)];
     assert_eq!(waits(renewed.clone()), 1);
     assert_eq!(waits([renewed, vec![takes(1, 1)]].concat()), 0);
@@ -172,16 +172,17 @@ fn what_one_who_died_as_it_asked_may_have_had_is_not_judged() {
 
 #[test]
 fn waiting_while_an_item_is_there_breaks_it() {
-    let found = resting(QueueProgress::of(ITEMS), vec![asks(1), put(1)], &rest(&[1], &[1]));
+    let found = resting(QueueProgress::of(ITEMS, AtLeastOnce), vec![asks(1), put(1)], &rest(&[1], &[1]));
     assert_eq!(broken_by(&found), [("p1 waits for ever though /queue/items/item-1 is there", None)]);
-    let empty = resting(QueueProgress::of(ITEMS), vec![asks(1), put(1), gone(1)], &rest(&[1], &[]));
+    let empty =
+        resting(QueueProgress::of(ITEMS, AtLeastOnce), vec![asks(1), put(1), gone(1)], &rest(&[1], &[]));
     assert_eq!(empty, []);
 }
 
 /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
 #[test]
 fn progress_takes_somebody_who_asks_and_takes_an_item() {
-    let found = |events| findings(QueueProgress::of(ITEMS), events);
+    let found = |events| findings(QueueProgress::of(ITEMS, AtLeastOnce), events);
     assert_eq!(found(vec![put(1), asks(1), takes(1, 1)]), [Finding::Tested]);
     assert_eq!(found(vec![put(1), takes(1, 1)]), []);
     assert_eq!(found(vec![put(1), asks(1)]), []);
@@ -233,7 +234,7 @@ fn what_becomes_of_an_item_after_its_change_is_expected_and_of_no_other() {
         let found = which_are_expected(TakesInOrder::of(ITEMS), change.clone(), disorder, &rest(&[], &[]));
         assert_eq!(found, [is_expected], "{change:?}");
         let waits = which_are_expected(
-            QueueProgress::of(ITEMS),
+            QueueProgress::of(ITEMS, AtLeastOnce),
             change.clone(),
             vec![asks(1), put(1)],
             &rest(&[1], &[1]),
@@ -254,7 +255,7 @@ fn one_that_waits_beside_an_item_that_was_changed_and_another_is_not_expected() 
     let both = vec![asks(1), put(1), put(2)];
     let change = deleted(&claim(1), ADMIN, 2);
     assert_eq!(
-        which_are_expected(QueueProgress::of(ITEMS), change, both, &rest(&[1], &[1, 2])),
+        which_are_expected(QueueProgress::of(ITEMS, AtLeastOnce), change, both, &rest(&[1], &[1, 2])),
         [true, false]
     );
 }
@@ -307,8 +308,11 @@ fn a_put_that_was_none_is_expected_after_a_change_of_the_producers_own_znode() {
 fn who_waits_beside_what_was_worked_off_waits_for_another() {
     let waits = |then: Vec<Event>, items: &[u8]| {
         let events = [vec![put(1), asks(1), takes(1, 1)], then].concat();
-        resting(QueueProgress::of(ITEMS), events, &rest(&[1], items)).len()
+        resting(QueueProgress::of(ITEMS, AtLeastOnce), events, &rest(&[1], items)).len()
     };
+    let taken = vec![put(1), asks(1), takes(1, 1), asks(1)];
+    let once = resting(QueueProgress::of(ITEMS, AtMostOnce), taken, &rest(&[1], &[1]));
+    assert_eq!(broken_by(&once), [], "it was given, and is given at most once");
     let before = waits(vec![], &[1]);
     assert_eq!(waits(vec![worked_off(1, 1), asks(1)], &[1]), before);
     assert_eq!(waits(vec![asks(1)], &[1]), before + 1);
@@ -404,7 +408,7 @@ fn an_item_lies_below_has_data_and_is_no_ephemeral_but_for_what_its_owner_puts()
     let waits = |path: &str, data, by, owner| {
         let events =
             vec![opened(0), opened(1), asks(1), notes(0, "puts", "1"), written(path, data, by, owner)];
-        resting(QueueProgress::of(ITEMS), events, &rest(&[1], &[])).len()
+        resting(QueueProgress::of(ITEMS, AtLeastOnce), events, &rest(&[1], &[])).len()
     };
     let one = item(1);
     assert_eq!((waits(&one, "1", 0, SessionId::NONE), waits(&one, "1", 0, session(0))), (1, 1));
@@ -419,7 +423,7 @@ fn an_item_lies_below_has_data_and_is_no_ephemeral_but_for_what_its_owner_puts()
 fn who_has_ended_waits_for_no_item() {
     let live = Rest { sessions: vec![(session(1), actor(1))], ..Rest::default() };
     let events = vec![opened(1), asks(1), finished(1), put(1)];
-    assert_eq!(resting(QueueProgress::of(ITEMS), events, &live), []);
+    assert_eq!(resting(QueueProgress::of(ITEMS, AtLeastOnce), events, &live), []);
 }
 
 #[test]
