@@ -9,6 +9,7 @@ use zoocheck::trials::promises::{
     BarrierOpens, BarrierReleases, NoFailure, NoOrphanTransaction, NoOrphanZnode, NoWaiterStuck,
     NothingLeftBehind, QueueProgress,
 };
+use zoocheck::trials::recipes::queue::Delivery;
 use zoocheck::trials::trial::Bounds;
 use zoocheck::{Answer, Catalogue, CheckConfig, Engine, Scenario, Verdict};
 

@@ -30,7 +30,7 @@ fn commitments_groups_and_configurations_are_judged() {
     }
     for (owed, programs) in PROGRAMS {
         for (function, breaks) in programs {
-            let words = format!("run kinds.py:{function} --promises {owed} --seeds 12 --format json");
+            let words = format!("run kinds.py:{function} --promises {owed} --seeds 16 --format json");
             let report = json(&zoocheck(&host().join("tests"), "0", &words));
             let promises = report["promises"].as_array().expect("a list");
             let broken: Vec<_> =

@@ -300,10 +300,7 @@ impl Promise for ExclusionAtResource {
                 "At a resource that compares tokens, no holder's writes are accepted after a later holder's.",
             ),
             At::Unfenced => Terms::of("exclusion-at-unfenced-resource")
-                .about(
-                    "Where every write is accepted, no holder's writes arrive after a later holder's, nor those of one \
-                     that never had the lock while another has it.",
-                )
+                .about("Where all writes are accepted, none comes after a later holder's, or from who never had the lock.")
                 .assumes(&[Assumption::NoActionAfterSessionEnd, Assumption::NoAdministrator]),
             At::Checked => Terms::of("exclusion-at-checked-resource").about(
                 "At a resource that asks whether the writer holds the lock, no holder's writes arrive after a later holder's.",

@@ -25,6 +25,8 @@ pub struct LiveMembersListed {
 enum Listed {
     No,
     Yes,
+    /// It was, and the code has come to its end: it is listed as long as that session lives.
+    ToItsEnd,
     /// By a session that has ended, if at all.
     Before,
 }
@@ -86,11 +88,17 @@ impl Promise for LiveMembersListed {
             Event::Is(GroundTruth::NodeCreated { path, owner, .. }) => self.makes(path, *owner, found),
             // Its client may go on in another one.
             Event::Is(GroundTruth::SessionClosed { actor, .. }) => {
+                self.members
+                    .retain(|member, (_, listed)| member.main() != *actor || *listed != Listed::ToItsEnd);
                 let its = self.members.iter_mut().filter(|(member, _)| member.main() == *actor);
                 its.for_each(|(_, (_, listed))| *listed = Listed::Before);
             }
             Event::Is(GroundTruth::Finished { actor, end }) if end.leaves_nothing_running() => {
                 self.ends(*actor);
+            }
+            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
+                let its = self.members.get_mut(actor).filter(|(_, listed)| *listed == Listed::Yes);
+                its.into_iter().for_each(|(_, listed)| *listed = Listed::ToItsEnd);
             }
             Event::Is(GroundTruth::Crashed { actor }) => self.ends(*actor),
             Event::Is(_) => {}
@@ -176,6 +184,10 @@ mod tests {
                 assert_eq!(rests([once.clone(), vec![ends]].concat(), &[]), []);
             }
         }
+        let done = || vec![says("joins"), created(NODE, 0), finished(0)];
+        assert_eq!(broken_by(&rests(done(), &[])), [(what, None)]);
+        let then = [done(), vec![closed(0), opened(0)]].concat();
+        assert_eq!(rests(then, &[]), [], "nobody is left who could join again");
         let ends = vec![says("joins"), created(NODE, 0), says("ends its round with")];
         assert_eq!(broken_by(&rests(ends, &[])), [(what, None)], "in the session in which it has joined");
     }

@@ -74,7 +74,7 @@ def decides_alone(client, probe):
             probe.notes("waits no longer for the others in", transaction, probe.process)
             return b"abort"
         return b"commit" if all(vote == b"commit" for vote in all_votes) else b"abort"
-    in_transactions(client, probe, alone)
+    in_transactions(client, probe, alone, patience=1)
 
 
 def counts_votes(client, probe):
