@@ -35,7 +35,7 @@ use crate::tree::{Number, Tree};
 use crate::verdict::{Counterexample, Found, Progress, PromiseReport};
 use std::sync::Arc;
 use std::time::Instant;
-use zk_harness::promise::Violation;
+use zk_harness::promise::{Assumption, Violation};
 use zk_harness::promises::NO_POLLING;
 use zk_harness::script::ScriptStep;
 
@@ -276,7 +276,12 @@ impl<'a> Search<'a> {
             let owed = violation.violated_assumption.is_none();
             let report = &self.found.promises[*promise];
             let known = if owed { &report.broken } else { &report.expected };
-            if known.is_none() {
+            // What leaves the verdict open is told before what is expected.
+            let open = Some(Assumption::NobodyMeantToWait);
+            let is_open = |assumption| !owed && assumption == open;
+            if known.as_ref().is_none_or(|known| {
+                is_open(violation.violated_assumption) && !is_open(known.violated_assumption)
+            }) {
                 let example =
                     self.counterexample(*promise, violation, &path(tree, at.state, at.nth.as_slice()));
                 let report = &mut self.found.promises[*promise];

@@ -26,18 +26,21 @@ use stateright::{Checker, Model, Property};
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use zk_harness::promise::{Assumption, Violation};
 
 /// The model, and which of its promises were put to the test so far, as bits.
 struct Instrumented {
     model: RecipeModel,
     tested: AtomicU64,
+    /// The first way in which a promise was broken, unless that was meant.
+    open: OnceLock<(usize, Violation)>,
     /// What panicked, if anything did.
     panic: OnceLock<Stop>,
 }
 
 impl Instrumented {
     fn of(model: RecipeModel) -> Instrumented {
-        Instrumented { model, tested: AtomicU64::new(0), panic: OnceLock::new() }
+        Instrumented { model, tested: AtomicU64::new(0), open: OnceLock::new(), panic: OnceLock::new() }
     }
 
     fn stop(&self) -> Option<&Stop> {
@@ -47,6 +50,11 @@ impl Instrumented {
     /// Whether nothing is broken where it is owed.
     fn note(&self, findings: &Findings) -> bool {
         self.tested.fetch_or(findings.tested, Ordering::Relaxed);
+        for (nth, violation) in &findings.broken {
+            if violation.violated_assumption == Some(Assumption::NobodyMeantToWait) {
+                self.open.get_or_init(|| (*nth, violation.clone()));
+            }
+        }
         findings.broken.iter().all(|(_, violation)| violation.violated_assumption.is_some())
     }
 }
@@ -105,8 +113,8 @@ impl Model for Instrumented {
 }
 
 /// Explores with stateright's breadth-first search, which does not say which promise is broken: the report is
-/// for the first that the last step of its path breaks. It tells what was put to the test, but not how often, and no
-/// expected violations.
+/// for the first that the last step of its path breaks. It tells what was put to the test, but not how often, and of
+/// expected violations only that there is one which leaves the verdict open, without the way to it.
 ///
 /// It knows no honest limits, so a search that may be cut is not for it: `max_states` and `max_depth` make the
 /// outcome undecided whenever they are reached, and the time limit is not looked at.
@@ -131,6 +139,10 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
     let tested = checker.model().tested.load(Ordering::Relaxed);
     for (nth, report) in found.promises.iter_mut().enumerate() {
         report.tested = tested >> nth & 1;
+    }
+    if let Some((nth, Violation { what, violated_assumption, .. })) = instrumented.open.get().cloned() {
+        let example = Counterexample { what, violated_assumption, ..Counterexample::default() };
+        found.promises[nth].expected = Some(example);
     }
     if let Some(stop) = &found.stop {
         found.ran_out = Some(stop.why());

@@ -3,14 +3,14 @@
 use crate::check::{Bounds, CheckReport, Judgement};
 use crate::ensemble::EnsembleReport;
 use crate::sweep::{SLEPT_ON, SweepReport};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, PromiseResult, Verdict};
 use crate::words::of;
 use std::fmt::Write as _;
 
 /// The answer of a sweep in words.
 pub(crate) fn sweep_answer(report: &SweepReport) -> String {
-    let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
-    let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
+    let became = PromiseResult::became;
+    let leaves_open = open(report.promises.iter().map(became), report.invariants.iter().map(became));
     match report.answer {
         Answer::Held => {
             let is_expected = report.all().any(|result| result.verdict == Verdict::BrokenAsExpected);
@@ -24,9 +24,7 @@ pub(crate) fn sweep_answer(report: &SweepReport) -> String {
             let all: Vec<String> = again.chain(report.broken().map(String::from)).collect();
             format!("BROKEN: {}", all.join(", "))
         }
-        Answer::Undecided if !untested.is_empty() => {
-            format!("undecided: never put to the test: {}", untested.join(", "))
-        }
+        Answer::Undecided if !leaves_open.is_empty() => format!("undecided: {leaves_open}"),
         Answer::Undecided if report.regressions.iter().any(|case| case.replay_error.is_some()) => {
             "undecided: a past failure cannot be tried any more".into()
         }
@@ -40,6 +38,22 @@ pub(crate) fn sweep_answer(report: &SweepReport) -> String {
         }
         Answer::Undecided => "undecided: not covered".into(),
     }
+}
+
+/// Why promises and invariants leave it open; empty if they do not. What an invariant is about need not happen.
+pub fn open<'a>(
+    promises: impl Iterator<Item = (&'a str, Verdict)> + Clone,
+    invariants: impl Iterator<Item = (&'a str, Verdict)>,
+) -> String {
+    let named = |all: &mut dyn Iterator<Item = (&'a str, Verdict)>, verdict| {
+        let names: Vec<&str> = all.filter(|(_, it)| *it == verdict).map(|(name, _)| name).collect();
+        names.join(", ")
+    };
+    let unsaid = named(&mut promises.clone().chain(invariants), Verdict::Undecided);
+    let untested = named(&mut promises.clone(), Verdict::NeverTested);
+    let all =
+        [(IS_IT_MEANT, unsaid), (UNTESTED, untested)].into_iter().filter(|(_, names)| !names.is_empty());
+    all.map(|(why, names)| format!("{why}: {names}")).collect::<Vec<_>>().join("; ")
 }
 
 /// The answer of a search of servers in words.
@@ -69,7 +83,10 @@ pub(crate) fn check_answer(report: &CheckReport) -> String {
 }
 
 /// How it is told why nothing is said where a promise was not tested.
-const UNTESTED: &str = "never put to the test";
+pub(crate) const UNTESTED: &str = "never put to the test";
+
+/// Why a promise leaves it open that was broken, unless that was [meant](crate::verdict::UNSAID).
+pub(crate) const IS_IT_MEANT: &str = "only its author can say whether it is meant";
 
 /// The verdict of a search that was not `undecided` for want of tests.
 fn judgement(

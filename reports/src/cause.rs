@@ -85,6 +85,8 @@ pub enum Mark {
     Broken,
     /// A promise was broken, as was to be expected.
     Expected,
+    /// A promise was broken, unless that was meant.
+    Undecided,
 }
 
 impl Mark {
@@ -95,6 +97,7 @@ impl Mark {
             Mark::Fault => "FAULT ",
             Mark::Broken => "BROKEN ",
             Mark::Expected => "BROKEN AS EXPECTED ",
+            Mark::Undecided => "UNDECIDED ",
         }
     }
 

@@ -184,6 +184,8 @@ pub enum PointKind {
     Broken,
     /// A promise is broken, as was to be expected.
     Expected,
+    /// A promise is broken, unless that was meant.
+    Undecided,
 }
 
 /// How much is not in a diagram.
@@ -218,6 +220,7 @@ impl PointKind {
             PointKind::Fault => "fault: ",
             PointKind::Broken => "BROKEN ",
             PointKind::Expected => "BROKEN AS EXPECTED ",
+            PointKind::Undecided => "UNDECIDED ",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What came of client programs in real time, under many seeds' faults.
 
 use crate::live::{Happened, LivePromise};
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::Answer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -86,21 +86,5 @@ impl DriveReport {
     /// Promises and invariants together.
     pub fn all(&self) -> impl Iterator<Item = &LivePromise> {
         self.promises.iter().chain(&self.invariants)
-    }
-}
-
-impl LivePromise {
-    /// This result together with that of the same promise in another run.
-    pub fn with(mut self, other: LivePromise) -> LivePromise {
-        self.tested += other.tested;
-        self.broken += other.broken;
-        self.expected += other.expected;
-        self.assumptions.extend(other.assumptions);
-        self.assumptions.sort();
-        self.assumptions.dedup();
-        self.verdict = self.verdict.map(|_| Verdict::of(self.broken, self.expected, self.tested));
-        self.first = self.first.or(other.first);
-        self.first_expected = self.first_expected.or(other.first_expected);
-        self
     }
 }

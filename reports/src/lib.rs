@@ -129,6 +129,7 @@ mod verdict;
 mod words;
 
 pub use annotations::annotations;
+pub use answers::open;
 pub use cause::{Cause, Mark, Moment, NoReturn};
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path, Picture};
 pub use compare::{BrokenUnder, COMPARE_SCHEMA, CompareReport, ComparedRecipe, Cost, UnderFault};
@@ -164,5 +165,5 @@ pub use sweep::{
     HerdPoint, Missing, Reached, Regression, SLEPT_ON, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,
 };
 pub use text::Paint;
-pub use verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, Verdict, needs};
+pub use verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, UNSAID, Verdict, needs};
 pub use words::{count, each_once, named_in, of, seconds, wrapped};

@@ -87,6 +87,29 @@ pub struct LivePromise {
     pub first_expected: Option<LiveBreak>,
 }
 
+impl LivePromise {
+    /// Its name and its verdict, if it is judged.
+    pub fn became(&self) -> Option<(&str, Verdict)> {
+        Some((&self.name, self.verdict?))
+    }
+
+    /// This result together with that of the same promise in another run.
+    pub fn with(mut self, other: LivePromise) -> LivePromise {
+        self.tested += other.tested;
+        self.broken += other.broken;
+        self.expected += other.expected;
+        self.assumptions.extend(other.assumptions);
+        self.assumptions.sort();
+        self.assumptions.dedup();
+        self.verdict = self
+            .verdict
+            .map(|_| Verdict::of(self.broken, self.expected, self.tested).resting_on(&self.assumptions));
+        self.first = self.first.or(other.first);
+        self.first_expected = self.first_expected.or(other.first_expected);
+        self
+    }
+}
+
 /// How a promise was broken on a live ensemble.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -118,9 +141,9 @@ impl LiveReport {
         let nothing_judged = promises.iter().all(|result| result.verdict.is_none());
         match () {
             () if promises.iter().chain(invariants).any(is(Verdict::Broken)) => Answer::Broken,
-            () if is_open || nothing_judged || promises.iter().any(is(Verdict::NeverTested)) => {
-                Answer::Undecided
-            }
+            () if is_open || nothing_judged => Answer::Undecided,
+            () if promises.iter().filter_map(|it| it.verdict).any(Verdict::is_open) => Answer::Undecided,
+            () if invariants.iter().any(is(Verdict::Undecided)) => Answer::Undecided,
             () => Answer::Held,
         }
     }

@@ -59,7 +59,7 @@ fn active(bar: &Bar, piece: &Diagram) -> Vec<Line> {
 fn note(point: &Point, piece: &Diagram) -> Line {
     let sign = point.kind.sign();
     let place = match (point.kind, point.lanes.first()) {
-        (PointKind::Broken | PointKind::Expected, _) | (_, None) => everybody(piece),
+        (PointKind::Broken | PointKind::Expected | PointKind::Undecided, _) | (_, None) => everybody(piece),
         (_, Some(lane)) => format!("l{lane}"),
     };
     let who = if point.who == "--" { String::new() } else { format!("{} ", point.who) };

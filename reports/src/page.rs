@@ -66,7 +66,7 @@ impl From<Verdict> for Mood {
         match verdict {
             Verdict::Held => Mood::Good,
             Verdict::Broken => Mood::Bad,
-            Verdict::BrokenAsExpected | Verdict::NeverTested => Mood::Odd,
+            Verdict::BrokenAsExpected | Verdict::NeverTested | Verdict::Undecided => Mood::Odd,
         }
     }
 }

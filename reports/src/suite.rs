@@ -1,6 +1,6 @@
 //! A report as cases, which CI systems count and builds are annotated by.
 
-use crate::answers::{check_answer, ensemble_answer, sweep_answer};
+use crate::answers::{IS_IT_MEANT, UNTESTED, check_answer, ensemble_answer, sweep_answer};
 use crate::check::{CheckReport, CheckedPromise, Judgement, Path};
 use crate::drive::DriveReport;
 use crate::ensemble::EnsembleReport;
@@ -49,8 +49,6 @@ pub(crate) enum Outcome {
     Error { kind: &'static str, why: String },
 }
 
-const UNTESTED: &str = "never put to the test";
-
 pub(crate) fn of_sweep(report: &SweepReport) -> Suite {
     let mut properties = vec![("recipe", report.recipe.clone())];
     properties.push(("seeds", format!("{}..{}", report.seeds.first, report.seeds.end)));
@@ -87,6 +85,7 @@ fn swept(report: &SweepReport, class: &str, result: &PromiseResult) -> Case {
     let outcome = match result.verdict {
         Verdict::Held | Verdict::BrokenAsExpected => Outcome::Passed,
         Verdict::NeverTested => Outcome::Skipped(UNTESTED.into()),
+        Verdict::Undecided => Outcome::Skipped(IS_IT_MEANT.into()),
         Verdict::Broken => {
             let first = report.failures.iter().find(|failure| failure.promise == result.name);
             let what = first.map(|it| {
@@ -147,6 +146,7 @@ fn seen(result: &LivePromise) -> Outcome {
     match result.verdict {
         Some(Verdict::Held | Verdict::BrokenAsExpected) => Outcome::Passed,
         Some(Verdict::NeverTested) => Outcome::Skipped(UNTESTED.into()),
+        Some(Verdict::Undecided) => Outcome::Skipped(IS_IT_MEANT.into()),
         None => Outcome::Skipped("not judged on a live ensemble".into()),
         Some(Verdict::Broken) => {
             let first = result.first.as_ref();
@@ -230,6 +230,7 @@ impl Search<'_> {
                     false => Outcome::Skipped(format!("{how}, and not asked about")),
                 }
             }
+            (Verdict::Undecided, _) => Outcome::Skipped(IS_IT_MEANT.into()),
             (Verdict::NeverTested | Verdict::Broken, _) => Outcome::Skipped(UNTESTED.into()),
         };
         let failed = result.expected.as_ref().and_then(|path| path.assumption.as_ref());

@@ -231,9 +231,10 @@ impl SweepReport {
         let mut owed: Vec<_> = owed.collect();
         let known = self.catalogued.as_ref().map(|known| &*known.promise);
         owed.sort_by_key(|(result, ..)| Some(&*result.name) != known);
-        let expected = self
-            .all()
-            .filter_map(|result| Some((result, result.first_expected.as_ref()?, Verdict::BrokenAsExpected)));
+        let expected = self.all().filter_map(|result| {
+            let how = Verdict::BrokenAsExpected.resting_on(&result.assumptions);
+            Some((result, result.first_expected.as_ref()?, how))
+        });
         owed.into_iter().chain(expected)
     }
 
@@ -262,7 +263,10 @@ impl SweepReport {
     /// Gives the first breaks of promises their causes. `cause` is called for those that have none.
     pub fn explain(&mut self, mut cause: impl FnMut(&Failure) -> Option<Cause>) {
         let mut seen = BTreeSet::new();
-        for failure in &mut self.failures {
+        let results = self.promises.iter_mut().chain(&mut self.invariants);
+        let open = results.filter(|result| result.verdict == Verdict::Undecided);
+        let open = open.filter_map(|result| result.first_expected.as_mut());
+        for failure in self.failures.iter_mut().chain(open) {
             if seen.insert(failure.promise.clone()) && failure.cause.is_none() {
                 failure.cause = cause(failure);
             }

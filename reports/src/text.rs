@@ -141,7 +141,7 @@ fn show_moments(out: &mut String, moments: &[Moment], paint: Paint) {
         let (sign, mood) = match moment.mark {
             Mark::Event => (' ', Mood::Plain),
             Mark::Fault => ('!', Mood::Odd),
-            Mark::Expected => ('>', Mood::Odd),
+            Mark::Expected | Mark::Undecided => ('>', Mood::Odd),
             Mark::Broken => ('>', Mood::Bad),
         };
         let what = wrapped(&format!("{}{}", moment.mark.word(), moment.what), width + 15);

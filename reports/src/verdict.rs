@@ -18,7 +18,12 @@ pub enum Verdict {
     BrokenAsExpected,
     /// Nothing happened that could have broken it, so nothing is known.
     NeverTested,
+    /// It was broken, unless that was [meant](UNSAID).
+    Undecided,
 }
+
+/// The assumption of which its author alone can say whether it holds.
+pub const UNSAID: &str = "nobody is meant to wait for ever";
 
 impl Verdict {
     /// The verdict that follows from how often a promise was broken, broken as expected, and tested.
@@ -29,6 +34,22 @@ impl Verdict {
             (0, 0, 1..) => Verdict::Held,
             (0, 0, 0) => Verdict::NeverTested,
         }
+    }
+
+    /// The same, where these assumptions did not hold.
+    #[must_use]
+    pub fn resting_on<S: AsRef<str>>(self, assumptions: &[S]) -> Verdict {
+        match self {
+            Verdict::BrokenAsExpected if assumptions.iter().any(|it| it.as_ref() == UNSAID) => {
+                Verdict::Undecided
+            }
+            verdict => verdict,
+        }
+    }
+
+    /// Whether it leaves the answer open.
+    pub fn is_open(self) -> bool {
+        matches!(self, Verdict::NeverTested | Verdict::Undecided)
     }
 }
 
@@ -55,6 +76,11 @@ pub struct PromiseResult {
 }
 
 impl PromiseResult {
+    /// Its name and its verdict.
+    pub(crate) fn became(&self) -> (&str, Verdict) {
+        (&self.name, self.verdict)
+    }
+
     /// Adds what other seeds gave.
     pub(crate) fn add(&mut self, other: PromiseResult) {
         self.tested = self.tested.saturating_add(other.tested);
@@ -65,7 +91,7 @@ impl PromiseResult {
         self.assumptions.dedup();
         let both = [self.first_expected.take(), other.first_expected];
         self.first_expected = both.into_iter().flatten().min_by_key(|failure| failure.seed);
-        self.verdict = Verdict::of(self.broken, self.expected, self.tested);
+        self.verdict = Verdict::of(self.broken, self.expected, self.tested).resting_on(&self.assumptions);
     }
 }
 
@@ -111,10 +137,10 @@ impl Answer {
     /// Broken if anything is broken where it was owed. An invariant that was never put to the test (no server crashed)
     /// is no gap; a promise is, for it is what was asked about.
     pub fn of(promises: &[PromiseResult], invariants: &[PromiseResult]) -> Answer {
-        let is = |verdict: Verdict| move |result: &PromiseResult| result.verdict == verdict;
         match () {
-            () if promises.iter().chain(invariants).any(is(Verdict::Broken)) => Answer::Broken,
-            () if promises.iter().any(is(Verdict::NeverTested)) => Answer::Undecided,
+            () if promises.iter().chain(invariants).any(|it| it.verdict == Verdict::Broken) => Answer::Broken,
+            () if promises.iter().any(|it| it.verdict.is_open()) => Answer::Undecided,
+            () if invariants.iter().any(|it| it.verdict == Verdict::Undecided) => Answer::Undecided,
             () => Answer::Held,
         }
     }

@@ -133,7 +133,7 @@ class Diagram {
   }
 
   broken() {
-    const nth = this.points.findLastIndex((point) => point.node.matches(".broken, .expected") && !point.off);
+    const nth = this.points.findLastIndex((point) => point.node.matches(".broken, .expected, .undecided") && !point.off);
     if (nth >= 0) this.choose(nth);
   }
 
@@ -173,7 +173,7 @@ class Diagram {
     if (item.kind === "tick") return !this.folded;
     if (this.folded && !this.isWhy(item)) return false;
     const some = this.focused.size === 0 || item.lanes.length === 0 || item.lanes.some((lane) => this.focused.has(lane));
-    const ever = item.kind === "b" || item.node.matches(".fault, .broken, .expected, .cause, .band");
+    const ever = item.kind === "b" || item.node.matches(".fault, .broken, .expected, .undecided, .cause, .band");
     const here = this.znode === "" || item.znodes.some((znode) => this.chosen.has(znode)) || (ever && item.znodes.length === 0);
     return some && here && !(item.kind === "a" && this.kinds.has(item.node.classList[1]));
   }
@@ -191,7 +191,7 @@ class Diagram {
     this.room = Math.max(360, width - 28 - words);
     const shown = this.items.filter((item) => { item.off = !this.shows(item); item.node.classList.toggle("off", item.off); return !item.off; });
     const y = this.rows(shown.filter((item) => item.kind !== "tick" && !(this.folded && item.kind === "b")), wide);
-    const least = shown.filter((item) => item.kind === "p" && item.node.matches(".broken, .expected")).map((item) => y(item.y[0]));
+    const least = shown.filter((item) => item.kind === "p" && item.node.matches(".broken, .expected, .undecided")).map((item) => y(item.y[0]));
     let last = -100;
     for (const item of shown) {
       const [top, end] = item.y.map(y);

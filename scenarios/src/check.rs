@@ -90,12 +90,10 @@ pub(crate) fn drawn(check: &Check, clients: u8) -> Vec<Picture> {
 
 /// `owed` are the names of the trial's own promises; all others are invariants of the search itself.
 fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check: &Check) -> CheckReport {
-    let untested = untested(owed, config, check);
+    let open = open(owed, config, check);
     let (verdict, promise, ran_out) = match &check.verdict {
         // Nothing holds that nothing could have broken.
-        Verdict::Holds if !untested.is_empty() => {
-            (Judgement::Undecided, None, Some(format!("never put to the test: {}", untested.join(", "))))
-        }
+        Verdict::Holds if !open.is_empty() => (Judgement::Undecided, None, Some(open)),
         Verdict::Holds if never_at_rest(check) => (Judgement::Undecided, None, Some(NEVER_AT_REST.into())),
         Verdict::Holds => match unsound(about.name, config, &how(about, config)) {
             Some(why) => (Judgement::Undecided, None, Some(why)),
@@ -171,11 +169,13 @@ pub(crate) fn reached(cases: &[(&str, u64)]) -> Vec<Reached> {
     cases.iter().map(reached).collect()
 }
 
-/// Which promises nothing has put to the test, of those whose fate is the answer.
-fn untested<'a>(owed: &[&str], config: &CheckConfig, check: &'a Check) -> Vec<&'a str> {
+/// Why promises leave the answer open, of those whose fate it is; empty if none does.
+fn open(owed: &[&str], config: &CheckConfig, check: &Check) -> String {
     let is_asked = |result: &&PromiseReport| config.promise.as_ref().is_none_or(|it| result.name == it);
-    let all = check.promises.iter().filter(|result| owed.contains(&result.name)).filter(is_asked);
-    all.filter(|result| became(result) == Became::NeverTested).map(|result| result.name).collect()
+    let (promises, invariants): (Vec<_>, Vec<_>) =
+        check.promises.iter().filter(is_asked).partition(|result| owed.contains(&result.name));
+    let of_one = |it: &&PromiseReport| (it.name, became(it));
+    zk_reports::open(promises.iter().map(of_one), invariants.iter().map(of_one))
 }
 
 fn bounds(config: &CheckConfig) -> ReportedBounds {
@@ -224,7 +224,9 @@ fn how(about: &About, config: &CheckConfig) -> How {
 }
 
 fn became(result: &PromiseReport) -> Became {
-    Became::of(result.broken.is_some().into(), result.expected.is_some().into(), result.tested)
+    let failed = result.expected.as_ref().and_then(|example| example.violated_assumption.map(assumption));
+    let (broken, expected) = (result.broken.is_some(), result.expected.is_some());
+    Became::of(broken.into(), expected.into(), result.tested).resting_on(failed.as_slice())
 }
 
 /// `counted` says whether the search counts how often a promise is put to the test, and not only whether it is; `path`

@@ -277,7 +277,10 @@ impl Found {
             }
             Answer::Undecided => match &self.not_at_rest {
                 Some(why) => format!("promises undecided: it is not at rest, as {why}"),
-                None => format!("promises undecided: never put to the test: {}", names(Verdict::NeverTested)),
+                None => {
+                    let all = self.promises.iter().filter_map(LivePromise::became);
+                    format!("promises undecided: {}", zk_reports::open(all, std::iter::empty()))
+                }
             },
         }
     }

@@ -5,7 +5,7 @@ use crate::bad_input::nearest;
 use std::sync::Arc;
 use zk_harness::promise::Assumption;
 use zk_harness::trial::{About, Trial};
-use zk_reports::Catalogued;
+use zk_reports::{Catalogued, Mark};
 
 /// What a catalogue has.
 #[derive(Clone, Default)]
@@ -63,6 +63,15 @@ pub(crate) fn catalogued(about: &About) -> Option<Catalogued> {
     })
 }
 
+/// How a break is marked where this assumption did not hold, if one did not.
+pub(crate) fn mark(violated: Option<Assumption>) -> Mark {
+    match violated {
+        None => Mark::Broken,
+        Some(Assumption::NobodyMeantToWait) => Mark::Undecided,
+        Some(_) => Mark::Expected,
+    }
+}
+
 /// An assumption in words that follow "this assumption failed:".
 pub(crate) fn assumption(assumption: Assumption) -> &'static str {
     match assumption {
@@ -71,5 +80,6 @@ pub(crate) fn assumption(assumption: Assumption) -> &'static str {
         Assumption::SessionsKnownToLive => "everybody concerned is known to have had a live session",
         Assumption::DiskIntact => "no disk silently loses what was durable (disk-intact)",
         Assumption::Promised => "the recipe promises it",
+        Assumption::NobodyMeantToWait => zk_reports::UNSAID,
     }
 }

@@ -145,6 +145,8 @@ pub enum Assumption {
     /// The recipe promises it. [`Measured`](crate::promises::Measured) promises rest on this alone: what they find is
     /// reported, but is no defect.
     Promised,
+    /// Nobody is meant to wait for ever. Its author alone can say: what rests on this leaves the verdict open.
+    NobodyMeantToWait,
 }
 
 /// What a promise has to say of an event.

@@ -101,7 +101,8 @@ pub fn lay_out(diagram: &Diagram) -> Drawn {
     let mut kinds: Vec<ArrowKind> = diagram.arrows.iter().map(|arrow| arrow.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let is_break = |point: &&Point| matches!(point.kind, PointKind::Broken | PointKind::Expected);
+    let is_break =
+        |point: &&Point| matches!(point.kind, PointKind::Broken | PointKind::Expected | PointKind::Undecided);
     let breaks = diagram.points.iter().filter(is_break).map(|point| point.at).collect();
     let points = layout.points();
     let longest = points.iter().map(|point| point.short.chars().count() as u64).max().unwrap_or(0);
@@ -281,7 +282,7 @@ impl Layout<'_> {
             let nth = if before.0 == point.at { before.1 + 1 } else { 0 };
             before = (point.at, nth);
             let marks = match point.kind {
-                PointKind::Broken | PointKind::Expected => usize::MAX,
+                PointKind::Broken | PointKind::Expected | PointKind::Undecided => usize::MAX,
                 // Whoever it concerns: those whom a change wakes, say.
                 PointKind::Is | PointKind::Observed if point.who == "--" => usize::MAX,
                 PointKind::Observed | PointKind::Is | PointKind::Fault => 1,

@@ -1,6 +1,6 @@
 //! A check of a recipe, and what its page has in common with that of an ensemble.
 
-use super::parts::{broken, end, failed, known};
+use super::parts::{broken, end, failed, known, verdict_word};
 use crate::answers::{bounds, check_answer};
 use crate::check::{CheckReport, CheckedPromise, Judgement, Limits, Path, Picture};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
@@ -101,7 +101,7 @@ pub(super) fn verdicts(head: &str, results: &[CheckedPromise], exhaustive: bool)
             Verdict::BrokenAsExpected => {
                 (Mood::Odd, format!("broken as expected ({})", steps(&result.expected)))
             }
-            Verdict::NeverTested => (Mood::Odd, "never put to the test".into()),
+            Verdict::NeverTested | Verdict::Undecided => (Mood::Odd, verdict_word(result.verdict).into()),
         };
         let tested = result.tested.map_or("not counted".into(), count);
         vec![Cell::from(&result.name), Cell::new(mood, words), tested.into()]
@@ -116,6 +116,7 @@ pub(super) fn in_a_line(head: &str, results: &[CheckedPromise]) -> Page {
         let (mood, words) = match (result.verdict, &result.partly) {
             (Verdict::Broken, _) => (Mood::Bad, format!("{} BROKEN", result.name)),
             (Verdict::NeverTested, _) => (Mood::Odd, format!("{} not checked", result.name)),
+            (Verdict::Undecided, _) => (Mood::Odd, format!("{} undecided", result.name)),
             (_, Some(left_out)) => (Mood::Plain, format!("{} ({left_out})", result.name)),
             (_, None) => (Mood::Plain, result.name.clone()),
         };
@@ -147,7 +148,8 @@ fn way(result: &CheckedPromise, path: &Path, owed: bool, pictures: &[Picture]) -
     body.extend(end(&path.what));
     let picture = pictures.iter().find(|(name, is, _)| *name == result.name && *is == owed);
     body.extend(picture.map(|(_, _, diagram)| Block::Diagram(diagram.clone())));
-    Block::Card(broken(&result.name, owed), body)
+    let expected = Verdict::BrokenAsExpected.resting_on(path.assumption.as_slice());
+    Block::Card(broken(&result.name, if owed { Verdict::Broken } else { expected }), body)
 }
 
 /// How much was explored.

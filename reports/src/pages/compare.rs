@@ -174,6 +174,8 @@ fn verdict(promise: &JudgedPromise, is_whole: bool) -> Cell {
     } else if either(Verdict::BrokenAsExpected) {
         let words = if is_whole { "kept, unless *" } else { "kept so far *" };
         Cell::new(Verdict::BrokenAsExpected, words)
+    } else if either(Verdict::Undecided) {
+        Cell::new(Verdict::Undecided, "undecided")
     } else if (promise.expected == Expected::Either || !is_whole) && either(Verdict::Held) {
         Cell::new(Mood::Plain, "not broken yet")
     } else if either(Verdict::Held) {
@@ -240,7 +242,7 @@ fn per(number: u64, turns: u64) -> String {
 fn faults(report: &CompareReport) -> Block {
     let cell = |under: &UnderFault| match under.verdict {
         Verdict::Held | Verdict::NeverTested => Cell::new(Verdict::Held, "held"),
-        Verdict::BrokenAsExpected => Cell::new(under.verdict, "as expected"),
+        Verdict::BrokenAsExpected | Verdict::Undecided => Cell::new(under.verdict, "as expected"),
         Verdict::Broken => Cell::new(under.verdict, "BROKEN"),
     };
     let row = |recipe: &ComparedRecipe| row(&recipe.judged.name, recipe.faults.iter().map(cell));

@@ -4,7 +4,7 @@ use super::parts::{broken, end, known, verdict_words, verdicts};
 use crate::exhaust::{BrokenOrder, ExhaustReport};
 use crate::page::{Block, Line, Mood, Page, answer, below};
 use crate::report::Report;
-use crate::verdict::{Answer, CatalogueNote};
+use crate::verdict::{Answer, CatalogueNote, Verdict};
 use crate::words::{count, of, seconds};
 
 /// Its last line is the command to type next, if something was broken, or the answer.
@@ -34,7 +34,7 @@ impl Report for ExhaustReport {
 }
 
 fn broken_order(order: &BrokenOrder) -> Block {
-    let title = broken(&order.promise, true);
+    let title = broken(&order.promise, Verdict::Broken);
     let title = title.then(Mood::Plain, format!(" at {}, by this order", seconds(order.virtual_ns)));
     let mut body = vec![Block::Steps(order.steps.clone(), Vec::new())];
     body.extend(end(&order.what));
@@ -51,7 +51,7 @@ fn closing(page: &mut Page, report: &ExhaustReport) {
         Answer::Undecided if !report.exhaustive => {
             "undecided: nothing was broken, and not every order was run"
         }
-        Answer::Undecided => "nothing was broken, and not every promise was put to the test",
+        Answer::Undecided => "nothing was broken, and not every promise could be judged",
     };
     page.extend([Block::Blank, Line::from(differ).into(), answer(report.answer, words)]);
     let note = report.catalogue_note().filter(|note| !matches!(note, CatalogueNote::NotSeen(_)));

@@ -1,5 +1,6 @@
 //! Judgements.
 
+use super::parts::verdict_word;
 use crate::check::Judgement;
 use crate::judge::{Expected, JudgeReport, JudgedPromise, JudgedTrial};
 use crate::markdown::markdown;
@@ -151,7 +152,7 @@ fn promise(promise: &JudgedPromise, trial: &JudgedTrial, seeds: u64) -> Vec<Cell
         Verdict::Held => "holds".into(),
         Verdict::Broken => format!("broken{steps}"),
         Verdict::BrokenAsExpected => format!("broken as expected{steps}"),
-        Verdict::NeverTested => "never put to the test".into(),
+        Verdict::NeverTested | Verdict::Undecided => verdict_word(promise.model).into(),
     };
     let chaos: String = match promise.chaos {
         Verdict::Held => "held".into(),
@@ -159,7 +160,7 @@ fn promise(promise: &JudgedPromise, trial: &JudgedTrial, seeds: u64) -> Vec<Cell
         Verdict::BrokenAsExpected => {
             format!("broken as expected in {}", rate(promise.broken_as_expected, seeds))
         }
-        Verdict::NeverTested => "never put to the test".into(),
+        Verdict::NeverTested | Verdict::Undecided => verdict_word(promise.chaos).into(),
     };
     let expected = match promise.expected {
         Expected::Holds => "holds",

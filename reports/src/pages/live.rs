@@ -1,6 +1,7 @@
 //! A run on a live ensemble.
 
-use super::parts::{assumption_note, broken, end, known};
+use super::parts::{assumption_note, broken, end, known, verdict_word};
+use crate::answers::open;
 use crate::live::{LiveBreak, LivePromise, LiveReport};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
 use crate::report::Report;
@@ -65,7 +66,7 @@ fn verdict_words(verdict: Verdict, result: &LivePromise) -> String {
         }
         Verdict::Broken => format!("BROKEN {}", times(result.broken)),
         Verdict::BrokenAsExpected => format!("broken as expected {}", times(result.expected)),
-        Verdict::NeverTested => "never put to the test".into(),
+        Verdict::NeverTested | Verdict::Undecided => verdict_word(verdict).into(),
     }
 }
 
@@ -85,7 +86,8 @@ fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Block {
     body.push(below(format!("first at {:.3} s", first.seconds)));
     body.push(Block::Told(first.timeline.iter().map(|line| format!("  {line}")).collect()));
     body.extend(end(&first.what));
-    Block::Card(broken(&result.name, owed), body)
+    let expected = result.verdict.unwrap_or(Verdict::BrokenAsExpected);
+    Block::Card(broken(&result.name, if owed { Verdict::Broken } else { expected }), body)
 }
 
 fn closing(page: &mut Page, report: &LiveReport) {
@@ -123,16 +125,18 @@ pub(super) fn answer(
     match answer {
         Answer::Held => LiveReport::held_words(promises, invariants),
         Answer::Broken => format!("BROKEN: {}", broken.join(", ")),
-        Answer::Undecided => format!("undecided: {}", open.unwrap_or_else(|| not_tested(promises))),
+        Answer::Undecided => {
+            format!("undecided: {}", open.unwrap_or_else(|| not_judged(promises, invariants)))
+        }
     }
 }
 
-/// Which promises were not put to the test, or that there was nothing to test.
-fn not_tested(promises: &[LivePromise]) -> String {
-    let untested = promises.iter().filter(|result| result.verdict == Some(Verdict::NeverTested));
-    let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
+/// Why it is open, or that there was nothing to test.
+fn not_judged(promises: &[LivePromise], invariants: &[LivePromise]) -> String {
+    let became = LivePromise::became;
+    let leaves_open = open(promises.iter().filter_map(became), invariants.iter().filter_map(became));
     match () {
-        () if !untested.is_empty() => format!("never put to the test: {}", untested.join(", ")),
+        () if !leaves_open.is_empty() => leaves_open,
         () if promises.iter().all(|result| result.verdict.is_none()) => {
             "no promise of it can be judged from outside".into()
         }

@@ -1,8 +1,9 @@
 //! What pages have in common.
 
+use crate::answers::{IS_IT_MEANT, UNTESTED};
 use crate::cause::Cause;
 use crate::page::{Block, Cell, Group, Line, Mood, below};
-use crate::verdict::{CatalogueNote, PromiseResult, Verdict};
+use crate::verdict::{CatalogueNote, PromiseResult, UNSAID, Verdict};
 use crate::words::{count, of, thousandths};
 
 /// The assumption of what is measured of recipes that do not promise it.
@@ -12,13 +13,17 @@ pub(super) const PROMISED: &str = "the recipe promises it";
 pub(super) fn failed(assumptions: &[String]) -> String {
     match assumptions {
         [one] if one == PROMISED => "the recipe does not promise it; it is only measured".into(),
+        _ if assumptions.iter().any(|it| it == UNSAID) => IS_IT_MEANT.into(),
         _ => format!("this assumption failed: {}", assumptions.join("; ")),
     }
 }
 
 /// The same of a promise, below its table.
 pub(super) fn assumption_note(name: &str, assumptions: &[String]) -> Option<Line> {
-    let line = || format!("{name} as expected: {}", failed(assumptions));
+    let line = || match failed(assumptions) {
+        open if open == IS_IT_MEANT => format!("{name}: {open}"),
+        expected => format!("{name} as expected: {expected}"),
+    };
     (!assumptions.is_empty()).then(|| Line::from(line()).indent(2).wrapped(4))
 }
 
@@ -63,6 +68,7 @@ pub(super) fn verdict_words(result: &PromiseResult, all: u64, one: &str) -> Stri
         Verdict::BrokenAsExpected => {
             format!("broken as expected in {expected} of {all} ({:.1} %)", rate(result.expected))
         }
+        Verdict::Undecided => format!("undecided in {expected} of {all}"),
         Verdict::Held | Verdict::NeverTested => verdict_word(result.verdict).into(),
     }
 }
@@ -72,15 +78,16 @@ pub(super) fn verdict_word(verdict: Verdict) -> &'static str {
         Verdict::Held => "held",
         Verdict::Broken => "BROKEN",
         Verdict::BrokenAsExpected => "broken as expected",
-        Verdict::NeverTested => "never put to the test",
+        Verdict::NeverTested => UNTESTED,
+        Verdict::Undecided => "undecided",
     }
 }
 
 /// The title of what broke.
-pub(super) fn broken(promise: &str, owed: bool) -> Line {
-    match owed {
-        true => Line::new(Mood::Bad, format!("{promise}: broken")),
-        false => Line::new(Mood::Odd, format!("{promise}: broken as expected")),
+pub(super) fn broken(promise: &str, verdict: Verdict) -> Line {
+    match verdict {
+        Verdict::Broken => Line::new(Mood::Bad, format!("{promise}: broken")),
+        verdict => Line::new(Mood::Odd, format!("{promise}: {}", verdict_word(verdict))),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::cause::{Cause, Mark, Moment};
 use crate::page::{Block, Line, Mood, Page, answer, below};
 use crate::replay::{Lines, ReplayReport, Seen};
 use crate::text::{Paint, text};
-use crate::verdict::{Answer, CatalogueNote};
+use crate::verdict::{Answer, CatalogueNote, Verdict};
 use crate::words::{count, named_in, of, seconds};
 use std::collections::BTreeSet;
 
@@ -47,7 +47,8 @@ impl std::fmt::Display for ReplayReport {
 fn headline(report: &ReplayReport, cause: &Cause) -> Page {
     let Some(end) = cause.moments.last() else { return Page::new() };
     let (mood, how) = match end.mark {
-        Mark::Expected => (Mood::Odd, "broken as expected"),
+        Mark::Expected => (Mood::Odd, verdict_word(Verdict::BrokenAsExpected)),
+        Mark::Undecided => (Mood::Odd, verdict_word(Verdict::Undecided)),
         Mark::Event | Mark::Fault | Mark::Broken => (Mood::Bad, "BROKEN"),
     };
     let line = format!("{}, seed {}: {how} {}", report.what, report.seed, end.what);
@@ -71,7 +72,7 @@ fn excerpt(report: &ReplayReport, most: usize) -> Excerpt<'_> {
     let matters_most = report.cause.as_ref().map_or(&[][..], |cause| &cause.moments);
     let first = |mark| timeline.iter().position(|moment| moment.mark == mark);
     let asked = matters_most.last().and_then(|last| timeline.iter().position(|moment| moment == last));
-    let broken = asked.or(first(Mark::Broken)).or(first(Mark::Expected));
+    let broken = asked.or(first(Mark::Broken)).or(first(Mark::Undecided)).or(first(Mark::Expected));
     let end = broken.map_or(timeline.len(), |at| at + 1);
     let mut kept: BTreeSet<usize> = (0..end).collect();
     if end > most {
@@ -111,7 +112,7 @@ fn matters(moment: &Moment, concerned: &BTreeSet<&str>) -> bool {
     }
     let names = || named_in(&moment.who).into_iter().chain(named_in(&moment.what));
     match moment.mark {
-        Mark::Broken | Mark::Expected => true,
+        Mark::Broken | Mark::Expected | Mark::Undecided => true,
         Mark::Fault if names().all(|name| name.starts_with('s')) => true,
         Mark::Event if names().next().is_none() => true,
         Mark::Fault | Mark::Event => names().any(|name| concerned.contains(name)),
@@ -130,7 +131,7 @@ fn timeline(page: &mut Page, excerpt: &Excerpt<'_>) {
 
 fn violation(seen: &Seen) -> Block {
     let (mood, how) = match &seen.expected {
-        Some(_) => (Mood::Odd, "broken as expected"),
+        Some(it) => (Mood::Odd, verdict_word(Verdict::BrokenAsExpected.resting_on(std::slice::from_ref(it)))),
         None => (Mood::Bad, "broken"),
     };
     let title = Line::new(mood, format!("{}:", seen.promise));
@@ -146,7 +147,7 @@ fn closing(page: &mut Page, report: &ReplayReport) {
     let words = match report.answer {
         Answer::Held => "every promise held in this seed",
         Answer::Broken => "a promise was BROKEN in this seed",
-        Answer::Undecided => "nothing was broken in this seed, and not every promise was put to the test",
+        Answer::Undecided => "nothing was broken in this seed, and not every promise could be judged",
     };
     page.extend([Block::Blank, answer(report.answer, words)]);
     // That one seed does not show it says nothing.

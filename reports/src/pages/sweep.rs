@@ -104,14 +104,15 @@ fn again(case: &Regression) -> Option<Block> {
     body.extend(what(&failure.what));
     body.extend(failure.cause.iter().flat_map(why));
     body.push(Block::Command(failure.replay.clone()));
-    Some(Block::Card(broken(&failure.promise, true), body))
+    Some(Block::Card(broken(&failure.promise, Verdict::Broken), body))
 }
 
 /// How many held, and which did not.
 fn tally(results: &[PromiseResult]) -> String {
     let held = results.iter().filter(|result| result.verdict == Verdict::Held).count();
     let mut parts = vec![format!("{held} held")];
-    for verdict in [Verdict::Broken, Verdict::BrokenAsExpected, Verdict::NeverTested] {
+    use Verdict::{Broken, BrokenAsExpected, NeverTested, Undecided};
+    for verdict in [Broken, Undecided, BrokenAsExpected, NeverTested] {
         let names = results.iter().filter(|result| result.verdict == verdict);
         let names: Vec<&str> = names.map(|result| result.name.as_str()).collect();
         if !names.is_empty() {
@@ -142,8 +143,12 @@ fn first(report: &SweepReport, result: &PromiseResult, failure: &Failure, how: V
     body.push(Block::Command(failure.replay.clone()));
     body.extend(shrink_command(&failure.replay, &failure.promise).filter(|_| owed).map(Block::Command));
     body.extend(failure.diagram.clone().map(Block::Diagram));
-    let title = broken(&failure.promise, owed);
-    if owed { Block::Card(title, body) } else { Block::Aside(title.words(), body) }
+    let title = broken(&failure.promise, how);
+    if how == Verdict::BrokenAsExpected {
+        Block::Aside(title.words(), body)
+    } else {
+        Block::Card(title, body)
+    }
 }
 
 /// Some more of each promise.

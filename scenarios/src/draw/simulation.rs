@@ -40,6 +40,7 @@ pub(crate) fn diagram(scenario: &Scenario, run: &Run, cause: Option<&Cause>, unt
             Mark::Fault => (PointKind::Fault, None),
             Mark::Broken => (PointKind::Broken, promise_of(&what)),
             Mark::Expected => (PointKind::Expected, promise_of(&what)),
+            Mark::Undecided => (PointKind::Undecided, promise_of(&what)),
         };
         drawing.point(Point { lanes: Vec::new(), at, kind, who, what, promise, paths, is_cause });
     }

@@ -36,6 +36,7 @@ fn step(drawing: &mut Drawing, promise: &str, line: &Line, scene: Option<&Scene>
         Mark::Fault => (PointKind::Fault, None),
         Mark::Broken => (PointKind::Broken, Some(promise.into())),
         Mark::Expected => (PointKind::Expected, Some(promise.into())),
+        Mark::Undecided => (PointKind::Undecided, Some(promise.into())),
     };
     let (lanes, who, paths_of) = (Vec::new(), String::new(), paths.clone());
     drawing.point(Point { lanes, at, kind, who, what, promise, paths: paths_of, is_cause });

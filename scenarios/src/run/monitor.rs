@@ -352,11 +352,13 @@ impl MonitoredPromise {
     fn result(self) -> LivePromise {
         let (broken, expected) = (self.broken.len() as u64, self.expected.len() as u64);
         let assumptions: BTreeSet<&str> = self.expected.iter().map(|(why, _)| assumption(*why)).collect();
+        let assumptions: Vec<&str> = assumptions.into_iter().collect();
+        let verdict = Verdict::of(broken, expected, self.tested).resting_on(&assumptions);
         let is_judged = self.promise.terms().judged_from_outside;
         LivePromise {
             name: self.promise.name().into(),
             about: self.promise.terms().about.into(),
-            verdict: is_judged.then(|| Verdict::of(broken, expected, self.tested)),
+            verdict: is_judged.then_some(verdict),
             tested: self.tested,
             broken,
             expected,

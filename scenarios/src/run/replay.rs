@@ -6,7 +6,7 @@ use super::timeline::{moment_of, told};
 use super::{Target, caught};
 use crate::bad_input::did_you_mean;
 use crate::story::Line;
-use crate::trial_list::{assumption, catalogued};
+use crate::trial_list::{assumption, catalogued, mark};
 use crate::{BadInput, draw, story};
 use zk_reports::{
     Answer, Cause, Diagram, Mark, NoReturn, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport, seconds,
@@ -60,11 +60,13 @@ fn is_known(target: &Target, run: &Run, promise: Option<&str>) -> Result<(), Bad
     Err(bad!("--promise: {} has no promise '{typed}'{hint}", target.what))
 }
 
-/// The break that matters: the first where it was owed, of that promise or of all, or else the first as expected.
+/// The break that matters: the first where it was owed, of that promise or of all, or else the first that leaves it open, or
+/// else the first as expected.
 fn first_break<'a>(run: &'a Run, promise: Option<&str>) -> Option<&'a RunViolation> {
     let mut asked =
         run.violations.iter().filter(|violation| promise.is_none_or(|name| violation.promise == name));
-    asked.clone().find(|violation| violation.violated_assumption.is_none()).or_else(|| asked.next())
+    let first = |of| asked.clone().find(|violation| mark(violation.violated_assumption) == of);
+    first(Mark::Broken).or_else(|| first(Mark::Undecided)).or_else(|| asked.next())
 }
 
 /// Runs a seed with its trace, and in the order that is given, if it can be taken.
@@ -139,7 +141,7 @@ pub(super) fn why(run: &Run, promise: &str) -> Option<Cause> {
 /// Why the first promise was broken, or the one that is asked about.
 fn cause(run: &Run, lines: &[Line], promise: Option<&str>) -> Option<Cause> {
     let violation = first_break(run, promise)?;
-    let mark = if violation.violated_assumption.is_some() { Mark::Expected } else { Mark::Broken };
+    let mark = mark(violation.violated_assumption);
     let name = format!("{}: ", violation.promise);
     let broken = lines.iter().position(|line| line.mark == mark && line.what.starts_with(&name))?;
     let story::cause::Cause { why, lines: matter } = story::cause::cause(lines, broken, &seconds);

@@ -131,6 +131,7 @@ impl Tally {
         let mut all = std::mem::take(&mut self.results);
         for result in all.values_mut() {
             result.verdict = Verdict::of(result.broken, result.expected, result.tested);
+            result.verdict = result.verdict.resting_on(&result.assumptions);
         }
         let promises = owed.iter().filter_map(|promise| all.remove(promise.name())).collect();
         (promises, all.into_values().collect())

@@ -5,6 +5,7 @@ mod faults;
 
 use crate::draw::paths_of;
 use crate::story::{Deed, Line, Told};
+use crate::trial_list::mark;
 use calls::{Calls, calls};
 use std::collections::BTreeMap;
 use zk_api::{EventType, KeeperState, SessionId};
@@ -112,7 +113,7 @@ impl Teller {
         let what = violation.what.lines().map(str::trim).collect::<Vec<_>>().join("; ");
         self.about.clear();
         self.deeds.clear();
-        let mark = if violation.violated_assumption.is_some() { Mark::Expected } else { Mark::Broken };
+        let mark = mark(violation.violated_assumption);
         self.add(violation.at_ns, NOBODY, mark, format!("{}: {what}", violation.promise));
     }
 

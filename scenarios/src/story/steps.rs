@@ -2,6 +2,7 @@
 
 use super::{Call, Deed, Line, Told};
 use crate::draw::paths_of;
+use crate::trial_list::mark;
 use std::collections::{BTreeMap, VecDeque};
 use zk_api::SessionId;
 use zk_harness::event::{ActorId, Event, GroundTruth};
@@ -65,7 +66,7 @@ fn broken(promise: &str, example: &Counterexample) -> Line {
     Line {
         at: example.steps.len() as u64,
         who: String::new(),
-        mark: if example.violated_assumption.is_some() { Mark::Expected } else { Mark::Broken },
+        mark: mark(example.violated_assumption),
         what: format!("{promise}: {what}"),
         paths: Vec::new(),
         deeds: Vec::new(),

@@ -1,14 +1,17 @@
 //! Recipes of which one waits for ever, and nobody has died: what the others have done is no excuse for that.
 
 use crate::external_recipes::judge::{about, path};
+use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, Error, ZooKeeper};
+use zoocheck::reports::Judgement;
 use zoocheck::trials::common::{AnyProbe, AnyZooKeeper};
 use zoocheck::trials::event::Observation;
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promises::NoFailure;
+use zoocheck::trials::promise::AnyPromise;
+use zoocheck::trials::promises::{NoFailure, NoWaiterStuck};
 use zoocheck::trials::trial::{Bounds, Role, Trial};
 use zoocheck::trials::words::Word;
-use zoocheck::{Catalogue, CheckConfig, Engine, Scenario, Verdict};
+use zoocheck::{Answer, Catalogue, CheckConfig, Engine, Scenario, Verdict};
 
 const ROOT: &str = "/stuck";
 
@@ -93,4 +96,60 @@ fn who_waits_for_ever_is_stuck_though_another_of_its_recipe_has_deleted_its_znod
 #[test]
 fn who_waits_for_ever_is_stuck_though_another_ends_as_its_own_session_is_closed() {
     stick(Before::CallsOn);
+}
+
+const GATE: &str = "/stuck/gate";
+
+/// Who comes to a gate waits until it is gone, but does not look whether it is when its watch is set.
+async fn comes_to(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Result<(), Error> {
+    if role.me.process == 0 {
+        zk.sleep(Duration::from_millis(500)).await;
+        return zk.delete(&path(GATE), -1).await;
+    }
+    probe.observe(Observation::begins(Word::own("waits at"), GATE, 0));
+    if zk.exists(&path(GATE)).await?.is_some() {
+        zk.sleep(Duration::from_secs(1)).await;
+        zk.exists_watch(&path(GATE)).await?.1.await;
+    }
+    probe.observe(Observation::ends(Word::own("goes on from"), GATE, 0));
+    Ok(())
+}
+
+/// Whatever was begun by a word of its own was taken for what is meant to last, and this lost wake-up held.
+#[test]
+fn only_its_author_can_say_whether_it_is_meant_to_wait_on_in_what_it_has_begun() {
+    let verdicts = |own: Option<NoWaiterStuck>| {
+        let promises = move || -> Vec<Box<dyn AnyPromise>> {
+            let own = own.iter().map(|own| Box::new(own.clone()) as Box<dyn AnyPromise>);
+            own.chain([Box::new(NoFailure) as Box<dyn AnyPromise>]).collect()
+        };
+        let mut trial = Trial::new("gate", comes_to).setup([ROOT, GATE]).promises(promises);
+        trial.about = about("gate", "It loses a wake-up.", Bounds::clients(2));
+        let catalogue = Catalogue::empty().with(trial);
+        let config = catalogue.check_config("gate").expect("it is there");
+        let searched = |engine| {
+            let check = catalogue.check("gate", &CheckConfig { engine, ..config.clone() }).expect("a check");
+            let mut all = check.promises.iter().chain(&check.invariants);
+            let stuck = all.find(|promise| promise.name == "no-waiter-stuck").expect("it is promised");
+            (stuck.verdict, check.verdict)
+        };
+        let scenario = Scenario {
+            rounds: 1,
+            clients: 2,
+            servers: 1,
+            observers: 0,
+            ..catalogue.scenario("gate").expect("it is there")
+        };
+        let sweep = catalogue.sweep(&scenario.without_faults(), 0..5).expect("a sweep");
+        let swept = sweep.promise("no-waiter-stuck").expect("it is promised").verdict;
+        assert_eq!(searched(Engine::Own), searched(Engine::Stateright));
+        (searched(Engine::Own), (swept, sweep.answer))
+    };
+    let open = (Verdict::Undecided, Answer::Undecided);
+    assert_eq!(verdicts(None), ((Verdict::Undecided, Judgement::Undecided), open));
+    let meant = verdicts(Some(NoWaiterStuck::but_who_stays()));
+    let untested = (Verdict::NeverTested, Answer::Undecided);
+    assert_eq!(meant, ((Verdict::Held, Judgement::Holds), untested), "in no run is anybody woken");
+    let broken = (Verdict::Broken, Answer::Broken);
+    assert_eq!(verdicts(Some(NoWaiterStuck)), ((Verdict::Broken, Judgement::Violated), broken));
 }

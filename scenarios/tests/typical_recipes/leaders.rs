@@ -180,7 +180,7 @@ fn a_check_of_any_leaders_znode_checks_nothing() {
     judge("publish/checked", Publish::Checked, FIRST, faults(0, 20), says);
 }
 
-/// Each waits until it is its turn, and then gives the turn to the next.
+/// Each waits until it is its turn, and then gives the turn to the next: for ever, once one has died.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turns {
     /// By a write of any version.
@@ -193,7 +193,7 @@ impl Recipe for Turns {
     const SETUP: &[&str] = &["/r/turn"];
 
     fn promises(self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(ExclusionAmongLiveSessions::of(R))]
+        vec![Box::new(ExclusionAmongLiveSessions::of(R)), Box::new(NoWaiterStuck::but_who_stays())]
     }
 
     async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, role: Role) -> Result<(), End> {

@@ -2,9 +2,9 @@
 
 use super::findings::broken_for;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
-use crate::promise::{Finding, Promise, Rest, Terms};
+use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms, Violation};
 use crate::words;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
 /// When faults are over and nothing moves any more, every actor with a live session has come to its end. What its other
@@ -12,25 +12,43 @@ use zk_api::{SessionId, Text};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoWaiterStuck {
     /// Who has asked for a lock and was not granted it yet, or has begun something and not ended it.
-    waiting: BTreeSet<(ActorId, Text)>,
-    /// Which of them have asked, if who has something may be meant to stay.
-    asking: BTreeSet<(ActorId, Text)>,
+    waiting: BTreeMap<(ActorId, Text), Waits>,
     /// Whether somebody has died, if that is to count.
     deaths: Option<Deaths>,
     /// The sessions of actors, if that is to count: all others are administrators'.
     sessions: BTreeSet<SessionId>,
     /// Who has something, if he is not to wait for ever who has: he may be meant to stay.
-    staying: Option<BTreeSet<(ActorId, Text)>>,
+    staying: Option<BTreeMap<(ActorId, Text), Stays>>,
+    /// Its author has not said who is meant to wait.
+    is_unsaid: bool,
+}
+
+/// What somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Waits {
+    /// To be granted it.
+    ToHave,
+    /// To end it.
+    ToEnd,
+}
+
+/// Why somebody may stay.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Stays {
+    /// It was granted it, is in it, or is a member.
+    Has,
+    /// It has begun it by a word of its own, which may mean anything.
+    Says(Text),
 }
 
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
 pub const NoWaiterStuck: NoWaiterStuck = NoWaiterStuck {
-    waiting: BTreeSet::new(),
-    asking: BTreeSet::new(),
+    waiting: BTreeMap::new(),
     deaths: None,
     sessions: BTreeSet::new(),
     staying: None,
+    is_unsaid: false,
 };
 
 impl NoWaiterStuck {
@@ -42,83 +60,86 @@ impl NoWaiterStuck {
     }
 
     /// As [`while_all_live`](Self::while_all_live), but an actor that was granted something or has begun something, and
-    /// is not done with it, may be meant to stay: a leader, or a member. What the library has words for comes to an end.
+    /// is not done with it, is meant to stay: a leader, or a member. What the library has words for comes to an end.
     /// Whoever asks for a lock may wait for ever as long as somebody else stays in it.
     pub fn but_who_stays() -> Self {
-        NoWaiterStuck { staying: Some(BTreeSet::new()), ..NoWaiterStuck::while_all_live() }
+        NoWaiterStuck { staying: Some(BTreeMap::new()), ..NoWaiterStuck::while_all_live() }
+    }
+
+    /// For trials that do not list it. As [`but_who_stays`](Self::but_who_stays), but it is left open whether those are
+    /// meant to wait that have begun something by a word of their own, or ask for a lock that nobody alive has.
+    pub(super) fn standard() -> Self {
+        NoWaiterStuck { is_unsaid: true, ..NoWaiterStuck::but_who_stays() }
     }
 
     /// Takes note; gives whether another waits for what somebody is done with.
     fn hear(&mut self, actor: ActorId, what: &Observation) -> bool {
-        let subject = what.subject();
-        let ends = what.word().is_of_the_library() && what.word() != words::IS_A_MEMBER_BY;
+        let about = (actor, what.subject().clone());
+        let word = what.word();
+        let stays = match what {
+            Observation::Granted { .. } | Observation::Shares { .. } | Observation::Enters { .. } => {
+                Some(Stays::Has)
+            }
+            Observation::Begins { .. } if word == words::IS_A_MEMBER_BY => Some(Stays::Has),
+            Observation::Begins { .. } if !word.is_of_the_library() => Some(Stays::Says(word.text().into())),
+            _ => None,
+        };
         if let Some(staying) = &mut self.staying {
-            match what {
-                Observation::Granted { .. } | Observation::Shares { .. } | Observation::Enters { .. } => {
-                    staying.insert((actor, subject.clone()));
+            match (what, &stays) {
+                (
+                    Observation::Released { .. } | Observation::GivesUp { .. } | Observation::Ends { .. },
+                    _,
+                ) => {
+                    staying.remove(&about);
                 }
-                Observation::Begins { .. } if !ends => {
-                    staying.insert((actor, subject.clone()));
-                }
-                Observation::Released { .. } | Observation::GivesUp { .. } | Observation::Ends { .. } => {
-                    staying.remove(&(actor, subject.clone()));
-                }
-                Observation::Attempts { .. }
-                | Observation::Leaves { .. }
-                | Observation::Begins { .. }
-                | Observation::Notes { .. } => {}
+                (_, Some(Stays::Has)) => drop(staying.insert(about.clone(), Stays::Has)),
+                (_, Some(says)) => drop(staying.entry(about.clone()).or_insert_with(|| says.clone())),
+                (_, None) => {}
             }
         }
         let (waits, is_done) = match what {
-            Observation::Begins { .. } if self.staying.is_some() && !ends => return false,
-            Observation::Attempts { .. } | Observation::Begins { .. } => (true, false),
+            Observation::Begins { .. } if self.staying.is_some() && stays.is_some() => return false,
+            Observation::Attempts { .. } => (Some(Waits::ToHave), false),
+            Observation::Begins { .. } => (Some(Waits::ToEnd), false),
             Observation::Granted { .. }
             | Observation::Shares { .. }
             | Observation::Enters { .. }
-            | Observation::GivesUp { .. } => (false, false),
-            Observation::Released { .. } | Observation::Ends { .. } => (false, true),
+            | Observation::GivesUp { .. } => (None, false),
+            Observation::Released { .. } | Observation::Ends { .. } => (None, true),
             Observation::Leaves { .. } | Observation::Notes { .. } => return false,
         };
-        let about = (actor, subject.clone());
-        self.asking.remove(&about);
-        if self.staying.is_some() && matches!(what, Observation::Attempts { .. }) {
-            self.asking.insert(about.clone());
-        }
         match waits {
-            true => self.waiting.insert(about),
-            false => self.waiting.remove(&about),
+            Some(waits) => self.waiting.insert(about, waits),
+            None => self.waiting.remove(&about),
         };
-        is_done && self.waiting.iter().any(|(_, waits_for)| waits_for == subject)
+        is_done && self.waiting.keys().any(|(_, waits_for)| waits_for == what.subject())
     }
 
     /// Those are gone; puts nothing to the test.
     fn forgets(&mut self, is_gone: impl Fn(ActorId) -> bool) -> bool {
-        self.waiting.retain(|(other, _)| !is_gone(*other));
-        self.asking.retain(|(other, _)| !is_gone(*other));
+        self.waiting.retain(|(other, _), _| !is_gone(*other));
         if let Some(staying) = &mut self.staying {
-            staying.retain(|(other, _)| !is_gone(*other));
+            staying.retain(|(other, _), _| !is_gone(*other));
         }
         false
     }
 
     /// Who asks for a lock that somebody else stays in, whose session lives and who does not wait, or waits so itself.
     fn behind_who_stays(&self, rest: &Rest) -> BTreeSet<&(ActorId, Text)> {
-        let lives = |actor: ActorId| {
-            rest.unfinished.contains(&actor.main())
-                || rest.sessions.iter().any(|(_, other)| *other == actor.main())
-        };
+        let Some(staying) = &self.staying else { return BTreeSet::new() };
         let mut behind = BTreeSet::new();
         loop {
             let goes_on = |actor: ActorId| {
-                let mut waits = self.waiting.iter().filter(|(other, _)| other.main() == actor.main());
-                lives(actor) && waits.all(|about| behind.contains(about))
+                let mut waits = self.waiting.keys().filter(|(other, _)| other.main() == actor.main());
+                lives(rest, actor) && waits.all(|about| behind.contains(about))
             };
-            let stays = |(actor, lock): &&(ActorId, Text)| {
-                let mut those = self.staying.iter().flatten().filter(|(_, has)| has == lock);
+            let stays = |(actor, lock): &(ActorId, Text)| {
+                let mut those = staying.keys().filter(|(_, has)| has == lock);
                 those.any(|(other, _)| other.main() != actor.main() && goes_on(*other))
             };
-            let more: Vec<_> =
-                self.asking.iter().filter(|about| !behind.contains(about) && stays(about)).collect();
+            let asks = self.waiting.iter().filter(|(_, waits)| **waits == Waits::ToHave);
+            let asks = asks.map(|(about, _)| about);
+            let more: Vec<_> = asks.filter(|about| !behind.contains(about) && stays(about)).collect();
             if more.is_empty() {
                 return behind;
             }
@@ -206,12 +227,18 @@ impl Promise for NoWaiterStuck {
     fn terms(&self) -> Terms {
         Terms::of("no-waiter-stuck")
             .about(match self.deaths {
+                _ if self.is_unsaid => {
+                    "At rest, no actor whose session lives still waits, nor does a thread of it by what it has told. \
+                     It is left open whether one may that asks for a lock which nobody alive has, or that has begun \
+                     something by a word of its own; whoever else waits when another has died is excused."
+                }
                 None => "At rest, no actor whose session lives still waits, nor does a thread of it by what it has told.",
                 Some(_) => {
                     "At rest, no actor whose session lives still waits, nor does a thread of it by what it has told. \
                      Whoever waits when another has died is excused, as it may wait for that one."
                 }
             })
+            .assumes(if self.is_unsaid { &[Assumption::NobodyMeantToWait] } else { &[] })
             .tested_when("Somebody is done with what another still waits for (it releases a lock that another asks for, or ends what another has begun about the same thing), or a change wakes somebody that watches for it.")
             // It looks at what is left at rest, and hears of who asks and who is done.
             .judged_from_outside()
@@ -245,38 +272,56 @@ impl Promise for NoWaiterStuck {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let is_owed = |actor: ActorId| !self.deaths.as_ref().is_some_and(|deaths| deaths.excuse(actor));
-        let is_in =
-            |all: &BTreeSet<(ActorId, Text)>, actor| all.iter().any(|(other, _)| other.main() == actor);
-        let may_stay = |actor| self.staying.as_ref().is_some_and(|staying| is_in(staying, actor));
         let behind = self.behind_who_stays(rest);
-        let is_of = |actor: ActorId| move |about: &&(ActorId, Text)| about.0.main() == actor;
-        let waits = |actor: &&ActorId| {
-            let mut waits =
-                self.waiting.iter().filter(is_of(**actor)).filter(|about| !behind.contains(about));
-            let is_behind = behind.iter().any(|about| is_of(**actor)(about));
-            is_owed(**actor) && (waits.next().is_some() || !(may_stay(**actor) || is_behind))
-        };
         // Whoever waits may do so for any of these.
         let mut there: BTreeSet<ActorId> = rest.unfinished.iter().copied().collect();
         there.extend(rest.sessions.iter().map(|(_, actor)| *actor));
         let there = Vec::from_iter(there);
-        for actor in rest.unfinished.iter().filter(waits) {
-            found.push(broken_for(format!("{actor} waits for ever"), &there));
-        }
-        let waits_alone = |actor: &ActorId| {
-            let main = actor.main();
-            is_owed(main)
-                && !rest.unfinished.contains(&main)
-                && rest.sessions.iter().any(|(_, lives)| *lives == main)
-        };
-        let alone = self.waiting.iter().filter(|about| waits_alone(&about.0) && !behind.contains(about));
-        for (actor, subject) in alone {
-            let what =
-                format!("{actor} waits for {subject} for ever, though its process's main thread has ended");
-            found.push(broken_for(what, &there));
+        let alone = there.iter().filter(|actor| !rest.unfinished.contains(actor) && lives(rest, **actor));
+        for process in rest.unfinished.iter().chain(alone) {
+            let is_of = |about: &(ActorId, Text)| about.0.main() == *process;
+            let all: Vec<_> = self.waiting.iter().filter(|(about, _)| is_of(about)).collect();
+            let waits: Vec<_> = all.iter().filter(|(about, _)| !behind.contains(about)).collect();
+            let stays: Vec<_> = self.staying.iter().flatten().filter(|(about, _)| is_of(about)).collect();
+            let is_owed = !self.deaths.as_ref().is_some_and(|deaths| deaths.excuse(*process));
+            let is_unfinished = rest.unfinished.contains(process);
+            if is_owed && is_unfinished && (!waits.is_empty() || all.is_empty() && stays.is_empty()) {
+                found.push(broken_for(format!("{process} waits for ever"), &there));
+            } else if is_owed && !waits.is_empty() {
+                found.extend(waits.iter().map(|((actor, subject), _)| {
+                    let what = format!(
+                        "{actor} waits for {subject} for ever, though its process's main thread has ended"
+                    );
+                    broken_for(what, &there)
+                }));
+            } else if self.is_unsaid {
+                let asks = waits.iter().find(|(_, waits)| **waits == Waits::ToHave);
+                let says = match (is_owed && all.is_empty(), &*stays) {
+                    (true, [((actor, subject), Stays::Says(word)), others @ ..])
+                        if others.iter().all(|(_, stays)| **stays != Stays::Has) =>
+                    {
+                        Some(format!("{actor} waits on: it {word} {subject}"))
+                    }
+                    _ => None,
+                };
+                let asks =
+                    asks.map(|((actor, lock), _)| format!("{actor} waits on for {lock}, which nobody has"));
+                found.extend(asks.or(says).map(|what| open_for(what, &there)));
+            }
         }
     }
+}
+
+/// Broken, unless that is meant.
+fn open_for(what: String, actors: &[ActorId]) -> Finding {
+    let about = Subject::Actors(actors.into());
+    Finding::Broken(Violation { what, violated_assumption: Some(Assumption::NobodyMeantToWait), about })
+}
+
+/// Whether its process goes on, or its session.
+fn lives(rest: &Rest, actor: ActorId) -> bool {
+    let main = actor.main();
+    rest.unfinished.contains(&main) || rest.sessions.iter().any(|(_, other)| *other == main)
 }
 
 #[cfg(test)]
@@ -453,6 +498,44 @@ mod tests {
         assert_eq!(stuck(&[]), 0);
         assert_eq!(stuck(&[begins(words::IS_A_MEMBER_BY, "/group/p0")]), 0);
         assert_eq!((stuck(&[attempts(0)]), stuck(&[begins(words::ADDS, "/count")])), (1, 1));
+    }
+
+    /// A lost wake-up was excused where it was told by a word of one's own, and a lock that died with its holder.
+    #[test]
+    fn what_its_author_alone_can_say_is_left_open() {
+        let says = |p, word| Event::Observed {
+            actor: actor(p),
+            what: Observation::begins(crate::words::Word::own(word), LOCK, 0),
+        };
+        let comes = Event::Observed { actor: actor(1), what: Observation::begins(words::COMES_TO, LOCK, 0) };
+        let stuck = |promise: NoWaiterStuck, events: Vec<Event>, sessions: &[u16]| {
+            let unfinished = sessions.iter().filter(|p| **p > 0).map(|p| actor(*p)).collect();
+            let sessions = sessions.iter().map(|p| (session(*p), actor(*p))).collect();
+            let found = resting(promise, events, &Rest { unfinished, sessions, ..Rest::default() });
+            let told =
+                broken_by(&found).into_iter().map(|(what, failed)| (what.to_owned(), failed.is_some()));
+            told.collect::<Vec<_>>()
+        };
+        let left_open = |events: Vec<Event>, sessions: &[u16]| {
+            assert_eq!(stuck(NoWaiterStuck::but_who_stays(), events.clone(), sessions), []);
+            stuck(NoWaiterStuck::standard(), events, sessions)
+        };
+        let waits = || vec![says(1, "waits at")];
+        assert_eq!(left_open(waits(), &[1]), [("p1 waits on: it waits at /lock".to_owned(), true)]);
+        assert_eq!(left_open([waits(), vec![granted(1)]].concat(), &[1]), [], "it has it");
+        assert_eq!(left_open(vec![granted(1), says(1, "leads")], &[1]), []);
+        assert_eq!(left_open([waits(), vec![closed(2)]].concat(), &[1]), [], "it may wait for who has died");
+        let thread = vec![by_thread(1, says(0, "waits at")), finished(0)];
+        assert_eq!(left_open(thread, &[0]), [("p0/1 waits on: it waits at /lock".to_owned(), true)]);
+        // Who has died may have had it.
+        let asks = || vec![attempts(1), closed(2)];
+        assert_eq!(left_open(asks(), &[1]), [("p1 waits on for /lock, which nobody has".to_owned(), true)]);
+        assert_eq!(left_open([asks(), vec![granted(0)]].concat(), &[0, 1]), [], "it waits for who has it");
+        assert_eq!(left_open(vec![comes, closed(2)], &[1]), [], "it may be the one who was to come");
+        assert_eq!(
+            stuck(NoWaiterStuck::standard(), vec![attempts(1)], &[1]),
+            [("p1 waits for ever".to_owned(), false)]
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::{
     NO_POLLING, NoFailure, NoLitter, NoPolling, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed,
 };
 use crate::event::Event;
-use crate::promise::{AnyPromise, Finding, Promise, Rest, Terms, anew};
+use crate::promise::{AnyPromise, Assumption, Finding, Promise, Rest, Terms, anew};
 
 /// The names of the standard promises. A trial that lists one of them itself is held to its own version, which may be
 /// stricter or rest on other assumptions.
@@ -14,7 +14,7 @@ pub const STANDARD: [&str; 6] =
 /// The promises `own`, followed by the standard ones that are neither among them nor in `opts_out`.
 pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Box<dyn AnyPromise>> {
     let standard: [Box<dyn AnyPromise>; STANDARD.len()] = [
-        Box::new(Standard(Undisturbed::of(NoWaiterStuck::but_who_stays()))),
+        Box::new(Standard(Undisturbed::of(NoWaiterStuck::standard()))),
         Box::new(Standard(SessionEndNoticed::of_midst())),
         Box::new(Standard(Undisturbed::of(NoFailure))),
         Box::new(Standard(NoSecondZnode::default())),
@@ -38,10 +38,16 @@ struct Standard<P>(P);
 const HOW_TO_OPT_OUT: &str =
     " (a standard promise: Trial::opts_out, or --promises without=NAME for a program, opts out of it)";
 
+const HOW_TO_SAY: &str = " (if that is meant, list NoWaiterStuck::but_who_stays(), or opt out by --promises \
+                          without=no-waiter-stuck for a program; if it is not, list NoWaiterStuck)";
+
 fn tell(found: &mut [Finding]) {
     for finding in found {
         if let Finding::Broken(violation) = finding {
-            violation.what.push_str(HOW_TO_OPT_OUT);
+            violation.what.push_str(match violation.violated_assumption {
+                Some(Assumption::NobodyMeantToWait) => HOW_TO_SAY,
+                _ => HOW_TO_OPT_OUT,
+            });
         }
     }
 }

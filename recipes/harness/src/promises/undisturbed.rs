@@ -44,10 +44,11 @@ enum Concern {
 }
 
 impl<P: Promise> Undisturbed<P> {
-    /// Wraps a promise. Panics if it has assumptions of its own.
+    /// Wraps a promise. Panics if it has assumptions of its own, but for [`Assumption::NobodyMeantToWait`].
     pub fn of(promise: P) -> Self {
         let Terms { name, assumes, .. } = promise.terms();
-        assert!(assumes.is_empty(), "{name} says itself what it assumes");
+        let is_open = assumes == [Assumption::NobodyMeantToWait];
+        assert!(assumes.is_empty() || is_open, "{name} says itself what it assumes");
         let (sessions, threaded, changed) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
         Undisturbed { root: None, spared: None, promise, sessions, threaded, changed }
     }
@@ -152,7 +153,7 @@ impl<P: Promise> Undisturbed<P> {
             if let Finding::Broken(violation) = finding
                 && self.concerns(&violation.about)
             {
-                violation.violated_assumption.get_or_insert(Assumption::NoAdministrator);
+                violation.violated_assumption = Some(Assumption::NoAdministrator);
             }
         }
     }
@@ -165,7 +166,11 @@ fn are_related(one: &str, other: &str) -> bool {
 
 impl<P: Promise> Promise for Undisturbed<P> {
     fn terms(&self) -> Terms {
-        self.promise.terms().assumes(&[Assumption::NoAdministrator])
+        let terms = self.promise.terms();
+        terms.assumes(match terms.assumes {
+            [] => &[Assumption::NoAdministrator],
+            _ => &[Assumption::NoAdministrator, Assumption::NobodyMeantToWait],
+        })
     }
 
     fn begins_with(&mut self, setup: &[Text]) {

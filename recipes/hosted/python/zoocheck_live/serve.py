@@ -95,3 +95,5 @@ def told(verdict):
             yield from ("  " + line for line in promise["first"]["timeline"])
         elif promise["verdict"] == "never-tested":
             yield "%s was never put to the test" % promise["name"]
+        elif promise["verdict"] == "undecided":
+            yield "%s is undecided: %s" % (promise["name"], promise["first_expected"]["what"])
