@@ -5,7 +5,7 @@
 
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::{SessionId, Text};
+use zk_api::{SessionId, Text, Zxid, sequence_of};
 
 /// Whose the live sessions are, and which actors' claims do not count, or not as defects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -363,6 +363,67 @@ impl SessionTracker {
             GroundTruth::NodeDeleted { by, .. } if !self.knows(*by) => self.loser(truth),
             _ => None,
         }
+    }
+}
+
+/// Who has written what as it asks for the lock: if its token is of that, it was granted the lock by it. Another one may
+/// write that over before it tells so.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Overwritten(BTreeMap<ActorId, Written>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Written {
+    path: Text,
+    zxid: Zxid,
+    is_over: bool,
+}
+
+impl Overwritten {
+    /// Takes note, after the tracker; gives whose writing is written over.
+    pub(crate) fn see(&mut self, event: &Event, tracker: &SessionTracker) -> Option<ActorId> {
+        match event {
+            // What has a number is nobody else's.
+            Event::Is(GroundTruth::NodeWritten { path, by, mzxid, .. })
+                if within(tracker.lock, path) && sequence_of(path).is_none() =>
+            {
+                let writer = tracker.live.get(by).copied();
+                let is_lost = |(other, it): &(&ActorId, &mut Written)| {
+                    it.path == *path && !it.is_over && Some(**other) != writer
+                };
+                let lost = self.0.iter_mut().find(is_lost).map(|(loser, it)| {
+                    it.is_over = true;
+                    *loser
+                });
+                if let Some(writer) = writer.filter(|writer| tracker.asking(*writer) > 0) {
+                    self.0.insert(writer, Written { path: path.clone(), zxid: *mzxid, is_over: false });
+                }
+                return lost;
+            }
+            // It has waited for something since, and was not granted it by that.
+            Event::Is(GroundTruth::Fired { woken, .. }) => {
+                self.0.retain(|actor, it| !(it.is_over && woken.contains(actor)));
+            }
+            Event::Is(GroundTruth::SessionClosed { actor, .. } | GroundTruth::Crashed { actor }) => {
+                self.0.remove(actor);
+            }
+            Event::Observed {
+                actor,
+                what: Observation::Attempts { lock } | Observation::GivesUp { lock, .. },
+            } if **lock == *tracker.lock => {
+                self.0.remove(&actor.main());
+            }
+            Event::Is(_) | Event::Observed { .. } => {}
+        }
+        None
+    }
+
+    pub(crate) fn has_lost(&self, process: ActorId) -> bool {
+        self.0.get(&process).is_some_and(|it| it.is_over)
+    }
+
+    /// Who is granted the lock asks no more. Gives whether the token says that it was granted it before it was written over.
+    pub(crate) fn tells(&mut self, actor: ActorId, token: Option<Zxid>) -> bool {
+        self.0.remove(&actor.main()).is_some_and(|it| it.is_over && Some(it.zxid) == token)
     }
 }
 

@@ -2,13 +2,13 @@
 //! `exclusion-behind-lock-delay`.
 
 use super::findings::broken;
-use crate::context::{SessionTracker, Standing};
+use crate::context::{Overwritten, SessionTracker, Standing};
 use crate::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use crate::words::{self, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use zk_api::Text;
+use zk_api::{Text, Zxid};
 
 /// At an outside resource, no holder's write is accepted once a later holder's was.
 ///
@@ -30,10 +30,11 @@ pub struct ExclusionAtResource {
     lock: &'static str,
     at: At,
     tracker: SessionTracker,
+    overwritten: Overwritten,
     /// Who asks for the lock.
     asking: BTreeSet<ActorId>,
     /// Who was granted the lock, in this order, from the last one who has written. Who loses its znode while it
-    /// asks is put here then: it may learn later of a grant that it had before.
+    /// asks, or is written over, is put here then: it may learn later of a grant that it had before.
     order: Vec<ActorId>,
     /// Who was granted the lock earlier than that, and whether an exclusive holder has written since: then their
     /// writes come too late, and those of exclusive ones in any case.
@@ -99,6 +100,7 @@ impl ExclusionAtResource {
             lock,
             at,
             tracker: SessionTracker::of(lock),
+            overwritten: Overwritten::default(),
             asking: BTreeSet::new(),
             order: Vec::new(),
             superseded: BTreeMap::new(),
@@ -112,7 +114,9 @@ impl ExclusionAtResource {
     fn effect(&mut self, event: &Event) -> Effect {
         // Who has lost a znode as it asked has its place already.
         let had_lost = match event {
-            Event::Is(GroundTruth::SessionClosed { actor, .. }) => self.tracker.lost_a_znode(*actor),
+            Event::Is(GroundTruth::SessionClosed { actor, .. }) => {
+                self.tracker.lost_a_znode(*actor) || self.overwritten.has_lost(*actor)
+            }
             Event::Is(_) | Event::Observed { .. } => false,
         };
         if let Event::Is(GroundTruth::SessionOpened { actor, .. }) = event
@@ -121,6 +125,9 @@ impl ExclusionAtResource {
             self.renewed.insert(*actor);
         }
         let dies = self.tracker.see(event);
+        // Elsewhere a late write by an earlier grant would pass for one by this.
+        let is_told = self.at == At::Fenced;
+        let overwritten = is_told.then(|| self.overwritten.see(event, &self.tracker)).flatten();
         match event {
             Event::Observed { actor, what } => self.hear(*actor, what),
             Event::Is(GroundTruth::Wrote { resource, actor, accepted, .. }) if self.is_at(*resource) => {
@@ -140,7 +147,7 @@ impl ExclusionAtResource {
                 self.asking.retain(|other| other != actor)
             }
             Event::Is(truth) => {
-                if let Some(actor) = dies.or(self.tracker.loser(truth)) {
+                if let Some(actor) = dies.or(self.tracker.loser(truth)).or(overwritten) {
                     // Of several threads one can have been granted it, as it stands before the others.
                     let asking = self.asking.iter().copied().filter(|other| other.main() == actor);
                     let new: Vec<_> = asking.filter(|other| !had_lost || !self.has_place(*other)).collect();
@@ -156,11 +163,11 @@ impl ExclusionAtResource {
             Observation::Attempts { lock } if **lock == *self.lock => {
                 self.asking.insert(actor);
             }
-            Observation::Granted { lock, node, .. } if **lock == *self.lock => {
-                self.granted(actor, node, false);
+            Observation::Granted { lock, node, token } if **lock == *self.lock => {
+                self.granted(actor, (node, *token), false);
             }
-            Observation::Shares { lock, node, .. } if **lock == *self.lock => {
-                self.granted(actor, node, true);
+            Observation::Shares { lock, node, token } if **lock == *self.lock => {
+                self.granted(actor, (node, *token), true);
             }
             Observation::Enters { lock } if **lock == *self.lock => {
                 self.granted.entry(actor).or_insert(false);
@@ -193,8 +200,9 @@ impl ExclusionAtResource {
         }
     }
 
-    fn granted(&mut self, actor: ActorId, node: &Text, shares: bool) {
+    fn granted(&mut self, actor: ActorId, (node, token): (&Text, Option<Zxid>), shares: bool) {
         self.granted.insert(actor, shares);
+        let was_before = self.overwritten.tells(actor, token);
         let lost = self.tracker.has_ended(actor) || self.tracker.lost_to_another(actor, node);
         let asked = self.asking.remove(&actor);
         // Who has lost it already has its place; and so has who held it alone and makes do with a share now.
@@ -203,7 +211,9 @@ impl ExclusionAtResource {
             self.renewed.remove(&process);
             self.long_ended.remove(&process);
             self.waits.values_mut().for_each(|ended| ended.retain(|other| *other != process));
-            self.put_last(actor);
+            if !was_before {
+                self.put_last(actor);
+            }
         }
     }
 

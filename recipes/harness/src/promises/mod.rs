@@ -271,6 +271,12 @@ pub(crate) mod testing {
         let (path, by, owner, mzxid) = (path.into(), session(50), session(0), Zxid::new(1, 9));
         Event::Is(GroundTruth::NodeWritten { path, by, owner, data: "unlock".into(), mzxid })
     }
+    /// Writes into a znode that stays.
+    pub fn sets(path: &str, by: u16, counter: u32) -> Event {
+        let (by, mzxid) = (session(by), Zxid::new(1, counter));
+        let (path, owner, data) = (path.into(), SessionId::NONE, by.to_string().as_str().into());
+        Event::Is(GroundTruth::NodeWritten { path, by, owner, data, mzxid })
+    }
     pub fn wrote(resource: Resource, p: u16, accepted: bool) -> Event {
         Event::Is(GroundTruth::Wrote { resource, actor: actor(p), token: None, accepted })
     }

@@ -1,7 +1,7 @@
 //! `tokens-increase`.
 
 use super::findings::broken;
-use crate::context::SessionTracker;
+use crate::context::{Overwritten, SessionTracker};
 use crate::event::{Event, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
 use zk_api::Zxid;
@@ -9,11 +9,13 @@ use zk_api::Zxid;
 /// Every grant's token is higher than that of every grant before it. In shared mode, it need only be higher than those
 /// of exclusive grants.
 ///
-/// A grant to an actor whose session has ended does not count: it may learn late of an answer given in time.
+/// A grant to an actor whose session has ended does not count: it may learn late of an answer given in time. So may one
+/// whose token is of its own writing, and that was written over before it tells of its grant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TokensIncrease {
     lock: &'static str,
     tracker: SessionTracker,
+    overwritten: Overwritten,
     /// The highest so far of exclusive grants.
     exclusive: Option<Zxid>,
     /// And of shared ones.
@@ -23,7 +25,8 @@ pub struct TokensIncrease {
 impl TokensIncrease {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        TokensIncrease { lock, tracker: SessionTracker::of(lock), exclusive: None, shared: None }
+        let (tracker, overwritten) = (SessionTracker::of(lock), Overwritten::default());
+        TokensIncrease { lock, tracker, overwritten, exclusive: None, shared: None }
     }
 }
 
@@ -39,13 +42,17 @@ impl Promise for TokensIncrease {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.tracker.see(event);
+        self.overwritten.see(event, &self.tracker);
         let Event::Observed { actor, what } = event else { return };
         let (lock, token, shares) = match what {
             Observation::Granted { lock, token: Some(token), .. } => (lock, token, false),
             Observation::Shares { lock, token: Some(token), .. } => (lock, token, true),
             _ => return,
         };
-        if **lock == *self.lock && !self.tracker.is_dead(*actor) {
+        if **lock == *self.lock
+            && !self.overwritten.tells(*actor, Some(*token))
+            && !self.tracker.is_dead(*actor)
+        {
             match if shares { self.exclusive } else { self.exclusive.max(self.shared) } {
                 // Its own, of which it keeps a share.
                 Some(highest) if shares && *token == highest => {}
@@ -116,6 +123,22 @@ mod tests {
     fn a_grant_learnt_after_the_session_has_ended_does_not_count() {
         let found = findings(TokensIncrease::of(LOCK), vec![closed(0), grant(1, 6), grant(0, 5)]);
         assert_eq!(found, []);
+    }
+
+    /// A lease that is taken over by a write to its znode was blamed if the former holder had a slow answer.
+    #[test]
+    fn who_tells_late_of_what_it_wrote_before_it_was_written_over_was_granted_it_before() {
+        let both =
+            || vec![opened(0), opened(1), attempts(0), attempts(1), sets(LOCK, 0, 2), sets(LOCK, 1, 3)];
+        let judge = |then: Vec<Event>| {
+            broken_by(&findings(TokensIncrease::of(LOCK), [both(), vec![grant(1, 3)], then].concat())).len()
+        };
+        assert_eq!(judge(vec![grant(0, 2)]), 0);
+        assert_eq!(judge(vec![grant(0, 2), grant(0, 2)]), 1, "it was granted that before");
+        assert_eq!(judge(vec![attempts(0), grant(0, 2)]), 1, "it has asked anew");
+        assert_eq!(judge(vec![grant(0, 3)]), 1, "it is another's");
+        let not_over = vec![released(1), attempts(1), sets(LOCK, 1, 4), grant(0, 5), grant(1, 4)];
+        assert_eq!(judge(not_over), 1, "nobody has written it over");
     }
 
     #[test]

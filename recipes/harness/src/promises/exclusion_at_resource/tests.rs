@@ -341,3 +341,42 @@ fn a_write_by_one_that_never_had_the_lock_breaks_it_while_another_holds_it() {
     [both(), handed_over, writes].concat().iter().for_each(|event| promise.see(event, &mut found));
     assert_eq!(broken_by(&found), []);
 }
+
+/// The next holder of a lease that is taken over by a write to its znode was blamed if the former one had a slow answer.
+#[test]
+fn who_was_written_over_before_it_tells_of_its_grant_was_the_earlier_holder() {
+    const NODE: &str = "/lock/holder";
+    let grant = |p, token| granted_as(p, "", Some(token));
+    let both = || vec![opened(0), opened(1), attempts(0), attempts(1)];
+    let fenced = |then: Vec<Event>| {
+        let writes = vec![wrote(Fenced, 0, true), wrote(Fenced, 1, true)];
+        broken_by(&findings(ExclusionAtResource::fenced(LOCK), [both(), then, writes].concat())).len()
+    };
+    let over = || vec![sets(NODE, 0, 2), sets(NODE, 1, 3), grant(1, 3)];
+    let with = |then: Vec<Event>| [over(), then].concat();
+    assert_eq!(fenced(with(vec![grant(0, 2)])), 0);
+    assert_eq!(fenced(with(vec![closed(0), grant(0, 2)])), 0, "nor does it come behind it by its death");
+    assert_eq!(fenced(with(vec![wrote(Fenced, 1, true), grant(0, 2)])), 1, "it is late itself");
+    // What is not its own writing of that attempt, or waited for something after it, says nothing of when it was granted it.
+    let woken = |p: u16| fired(NODE, zk_api::EventType::NodeDataChanged, &[p]);
+    for then in [
+        vec![grant(0, 3)],
+        vec![granted(0)],
+        vec![attempts(0), grant(0, 2)],
+        vec![gives_up(0), attempts(0), grant(0, 2)],
+        vec![grant(0, 2), attempts(0), grant(0, 2)],
+        vec![woken(0), grant(0, 2)],
+        vec![sets(NODE, 0, 4), grant(0, 2)],
+    ] {
+        assert_eq!(fenced(with(then.clone())), 1, "{then:?}");
+    }
+    assert_eq!(fenced(with(vec![woken(1), grant(0, 2)])), 0);
+    let by_number = |p| format!("/lock/n-000000000{p}");
+    let in_line = vec![sets(&by_number(0), 0, 2), sets(&by_number(1), 1, 3), grant(1, 3), grant(0, 2)];
+    assert_eq!(fenced(in_line), 1, "each has its own, and they were granted it in another order");
+    // Where no tokens are compared, what it had written by an earlier grant may still be on its way.
+    let again =
+        vec![granted(0), leaves(0), granted(1), wrote(Unfenced, 1, true), attempts(0), sets(NODE, 0, 2)];
+    let late = [both(), again, vec![sets(NODE, 1, 3), wrote(Unfenced, 0, true)]].concat();
+    assert_eq!(broken_by(&findings(ExclusionAtResource::unfenced(LOCK), late)).len(), 1);
+}
