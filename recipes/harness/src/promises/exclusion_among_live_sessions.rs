@@ -1,23 +1,92 @@
 //! `exclusion-among-live-sessions`.
 
 use super::findings::broken;
-use crate::context::{SessionTracker, Standing};
-use crate::event::{ActorId, Event};
+use crate::context::{SessionTracker, Standing, below};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{SessionId, Text, sequence_of};
 
 /// At most one actor with a live session believes that it holds the lock, unless all that do share it.
 ///
-/// What an actor says after its session was closed, or after it crashed, does not count.
+/// What an actor says after its session was closed, or after it crashed, does not count. Who held the lock, and makes in
+/// its next session the very znode of the line that went with the former one, holds it again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAmongLiveSessions {
     lock: &'static str,
     tracker: SessionTracker,
+    /// The ephemeral znodes below the lock that have a number, and whose they are.
+    line: BTreeMap<Text, SessionId>,
+    /// How those stand, and by which of these znodes, whose sessions have ended, and who have not asked anew or been done since.
+    outlived: BTreeMap<ActorId, (Standing, BTreeSet<Text>)>,
 }
 
 impl ExclusionAmongLiveSessions {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        ExclusionAmongLiveSessions { lock, tracker: SessionTracker::of(lock) }
+        let (line, outlived) = (BTreeMap::new(), BTreeMap::new());
+        ExclusionAmongLiveSessions { lock, tracker: SessionTracker::of(lock), line, outlived }
+    }
+
+    /// Takes note of what has happened; gives who has the lock again.
+    fn takes_again(&mut self, truth: &GroundTruth) -> Vec<(ActorId, Standing)> {
+        match truth {
+            GroundTruth::NodeCreated { path, by, owner, .. }
+                if by == owner && below(self.lock, path) && sequence_of(path).is_some() =>
+            {
+                self.line.insert(path.clone(), *owner);
+                let process = self.tracker.live.get(owner);
+                let is_its = |other: &ActorId, nodes: &BTreeSet<Text>| {
+                    Some(&other.main()) == process && nodes.contains(path)
+                };
+                let again = self
+                    .outlived
+                    .iter()
+                    .filter(|(other, (how, nodes))| *how != Standing::Waits && is_its(other, nodes));
+                again.map(|(other, (how, _))| (*other, *how)).collect()
+            }
+            GroundTruth::NodeDeleted { path, .. } => {
+                self.line.remove(path);
+                Vec::new()
+            }
+            GroundTruth::Crashed { actor } => {
+                self.outlived.retain(|other, _| other.main() != *actor);
+                Vec::new()
+            }
+            GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
+                self.outlived.remove(actor);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A session has ended, whose znodes go with it. These have stood so before.
+    fn outlives(&mut self, session: SessionId, stood: BTreeMap<ActorId, Standing>) {
+        let nodes: BTreeSet<_> =
+            self.line.iter().filter(|(_, owner)| **owner == session).map(|(path, _)| path.clone()).collect();
+        if !nodes.is_empty() {
+            let those = stood.into_iter().filter(|(actor, _)| !self.tracker.standing.contains_key(actor));
+            self.outlived.extend(those.map(|(actor, how)| (actor, (how, nodes.clone()))));
+        }
+    }
+
+    /// Who has outlived its session may learn only now that it was granted it.
+    fn tells(&mut self, actor: ActorId, what: &Observation) {
+        let Some((how, _)) = self.outlived.get_mut(&actor) else { return };
+        match what {
+            Observation::Granted { .. } => *how = Standing::Holds,
+            Observation::Shares { .. } => *how = Standing::Shares,
+            Observation::Enters { .. } if *how == Standing::Waits => *how = Standing::Holds,
+            Observation::Enters { .. }
+            | Observation::Notes { .. }
+            | Observation::Begins { .. }
+            | Observation::Ends { .. } => {}
+            Observation::Attempts { .. }
+            | Observation::Leaves { .. }
+            | Observation::Released { .. }
+            | Observation::GivesUp { .. } => drop(self.outlived.remove(&actor)),
+        }
     }
 
     /// It holds it, alone or as one of several.
@@ -60,10 +129,26 @@ impl Promise for ExclusionAmongLiveSessions {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let Event::Observed { actor, .. } = event else {
-            self.tracker.see(event);
-            return;
+        let (actor, what) = match event {
+            Event::Observed { actor, what } => (actor, what),
+            Event::Is(GroundTruth::SessionClosed { session, .. }) => {
+                let stood = self.tracker.standing.clone();
+                self.tracker.see(event);
+                return self.outlives(*session, stood);
+            }
+            Event::Is(truth) => {
+                self.tracker.see(event);
+                for (actor, how) in self.takes_again(truth) {
+                    self.outlived.remove(&actor);
+                    self.tracker.standing.insert(actor, how);
+                    self.holds(actor, how, found);
+                }
+                return;
+            }
         };
+        if **what.subject() == *self.lock {
+            self.tells(*actor, what);
+        }
         let before = self.tracker.standing.get(actor).copied();
         self.tracker.see(event);
         match (before, self.tracker.standing.get(actor).copied()) {
@@ -79,7 +164,6 @@ impl Promise for ExclusionAmongLiveSessions {
 mod tests {
     use super::super::testing::*;
     use super::*;
-    use crate::event::{GroundTruth, Observation};
 
     fn judge(events: Vec<Event>) -> Vec<Finding> {
         findings(ExclusionAmongLiveSessions::of(LOCK), events)
@@ -307,6 +391,44 @@ mod tests {
         let (mut promise, mut found) = (ExclusionAmongLiveSessions::of(LOCK), Vec::new());
         [loses, anew].concat().iter().for_each(|event| promise.see(event, &mut found));
         assert_eq!(broken_by(&found)[0].1, None);
+    }
+
+    /// Who finds its znode gone, makes it again in its next session, and goes on in the section held nothing any more.
+    #[test]
+    fn who_takes_its_place_again_holds_it_again() {
+        const NODE: &str = "/lock/a-0000000000";
+        let again_at = |path: &str| {
+            let (path, by, czxid) = (path.into(), session(7), zk_api::Zxid::new(1, 2));
+            Event::Is(GroundTruth::NodeCreated { path, by, owner: by, czxid })
+        };
+        let holds = |node| vec![opened(0), opened(1), attempts(0), created(node, 0), granted(0), enters(0)];
+        let renewed = |node| vec![closed(0), vanished(node, 0), granted(1), opened_anew(0)];
+        let judge = |events: &[Vec<Event>]| broken_by(&judge(events.concat())).len();
+        let goes_on = |then: Vec<Event>| judge(&[holds(NODE), renewed(NODE), then, vec![again_at(NODE)]]);
+        assert_eq!(goes_on(vec![]), 1);
+        let before = vec![opened_anew(0), closed(0), vanished(NODE, 0), granted(1)];
+        assert_eq!(
+            judge(&[holds(NODE), before, vec![again_at(NODE)]]),
+            1,
+            "it had opened another one before"
+        );
+        let next = [holds(NODE), vec![closed(0), vanished(NODE, 0), opened_anew(0), again_at(NODE)]].concat();
+        assert_eq!(judge(&[next.clone(), vec![granted(1)]]), 1);
+        assert_eq!(judge(&[next, vec![leaves(0), granted(1)]]), 0);
+        for ends in [leaves(0), released(0), gives_up(0), attempts(0), finished(0)] {
+            assert_eq!(goes_on(vec![ends.clone()]), 0, "{ends:?}");
+        }
+        assert_eq!(judge(&[holds(NODE), renewed(NODE), vec![again_at("/lock/a-0000000001")]]), 0);
+        // A name that is not of a line is of another attempt, or says that it is there.
+        assert_eq!(judge(&[holds("/lock/p0"), renewed("/lock/p0"), vec![again_at("/lock/p0")]]), 0);
+        let waits = vec![opened(0), opened(1), attempts(0), created(NODE, 0)];
+        assert_eq!(judge(&[waits.clone(), renewed(NODE), vec![again_at(NODE)]]), 0);
+        for late in [granted(0), shares(0), enters(0)] {
+            let dies = vec![closed(0), vanished(NODE, 0), late, granted(1), opened_anew(0), again_at(NODE)];
+            assert_eq!(judge(&[waits.clone(), dies]), 1, "it had been granted it");
+        }
+        let gave_back = [holds(NODE), vec![leaves(0), deleted(NODE, 0, 0)], renewed(NODE)];
+        assert_eq!(judge(&[gave_back.concat(), vec![again_at(NODE)]]), 0);
     }
 
     #[test]
