@@ -2,12 +2,14 @@
 
 use super::findings::broken;
 use crate::context::{SessionTracker, below};
-use crate::event::{Event, GroundTruth, Observation};
+use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Terms};
+use std::collections::BTreeMap;
 use zk_api::{SessionId, Text, sequence_of};
 
 /// Whoever is granted the lock has the oldest of the contenders' znodes that exist. Whoever is granted a share of it
-/// may pass others that only ask for a share.
+/// may pass others that only ask for a share. Where the lock is granted by no znode that is told, it is by the only one of
+/// its process; or, if that has made none since it asked, before all that have stood there and asked since before that.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fifo {
     lock: &'static str,
@@ -17,6 +19,8 @@ pub struct Fifo {
     queue: Vec<(Text, SessionId)>,
     /// What the names of those have in them who do not only ask for a share.
     exclusive: &'static str,
+    /// Who stood there and asked as others began to ask that have made no znode since.
+    ahead: BTreeMap<ActorId, Vec<Text>>,
 }
 
 impl Fifo {
@@ -27,7 +31,53 @@ impl Fifo {
 
     /// For one that is shared too: whoever wants it alone has this in the name of its znode.
     pub fn of_shared(lock: &'static str, exclusive: &'static str) -> Self {
-        Fifo { lock, tracker: SessionTracker::of(lock), queue: Vec::new(), exclusive }
+        let (tracker, ahead) = (SessionTracker::of(lock), BTreeMap::new());
+        Fifo { lock, tracker, queue: Vec::new(), exclusive, ahead }
+    }
+
+    /// The znodes of those that ask.
+    fn asking(&self) -> impl Iterator<Item = &Text> {
+        let asks =
+            |owner| self.tracker.live.get(owner).is_some_and(|process| self.tracker.asking(*process) > 0);
+        self.queue.iter().filter(move |(_, owner)| asks(owner)).map(|(path, _)| path)
+    }
+
+    /// The znodes of a process.
+    fn znodes_of(&self, process: ActorId) -> impl Iterator<Item = &Text> {
+        let is_its = move |owner| self.tracker.live.get(owner) == Some(&process);
+        self.queue.iter().filter(move |(_, owner)| is_its(owner)).map(|(path, _)| path)
+    }
+
+    /// The only znode by which it can have been granted the lock.
+    fn only_of(&self, actor: ActorId) -> Option<&Text> {
+        let mut its = self.znodes_of(actor.main());
+        let is_alone = self.tracker.standings(actor.main()).count() == 1;
+        its.next().filter(|_| is_alone && its.next().is_none())
+    }
+
+    fn is_granted(&mut self, actor: ActorId, node: &Text, found: &mut Vec<Finding>) {
+        let ahead = self.ahead.remove(&actor).unwrap_or_default();
+        let node = if node.is_empty() { self.only_of(actor).unwrap_or(node) } else { node };
+        // A znode that is gone already says nothing of the order.
+        match self.queue.iter().position(|(queued, _)| queued == node) {
+            None => {
+                let passed = self.asking().find(|path| node.is_empty() && ahead.contains(path));
+                found.extend(passed.map(|passed| {
+                    let lock = self.lock;
+                    let what = format!(
+                        "{actor} was granted {lock} by no znode of its own before {passed}, which was there as it \
+                         began to ask"
+                    );
+                    broken(what, None)
+                }));
+            }
+            Some(0) if self.queue.len() == 1 => {}
+            Some(0) => found.push(Finding::Tested),
+            Some(_) => {
+                let what = format!("{actor} was granted {node} before {}", self.queue[0].0);
+                found.push(broken(what, None));
+            }
+        }
     }
 }
 
@@ -40,10 +90,13 @@ impl Promise for Fifo {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.tracker.see(event);
+        self.ahead.retain(|actor, _| self.tracker.standing.contains_key(actor));
         match event {
             Event::Is(GroundTruth::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.lock, path) =>
             {
+                let process = self.tracker.live.get(owner);
+                self.ahead.retain(|actor, _| Some(&actor.main()) != process);
                 // By number, not by time: who goes on in another mode keeps its number with a new znode.
                 let at = match sequence_of(path) {
                     None if self.queue.iter().any(|(_, other)| other == owner) => return,
@@ -58,6 +111,7 @@ impl Promise for Fifo {
             }
             Event::Is(GroundTruth::NodeDeleted { path, .. }) if below(self.lock, path) => {
                 self.queue.retain(|(queued, _)| queued != path);
+                self.ahead.values_mut().for_each(|ahead| ahead.retain(|other| other != path));
             }
             Event::Observed { actor, what: Observation::Shares { lock, node, .. } }
                 if **lock == *self.lock && !self.tracker.is_dead(*actor) =>
@@ -78,16 +132,12 @@ impl Promise for Fifo {
             Event::Observed { actor, what: Observation::Granted { lock, node, .. } }
                 if **lock == *self.lock && !self.tracker.is_dead(*actor) =>
             {
-                // A znode that is gone already says nothing of the order.
-                match self.queue.iter().position(|(queued, _)| queued == node) {
-                    None => {}
-                    Some(0) if self.queue.len() == 1 => {}
-                    Some(0) => found.push(Finding::Tested),
-                    Some(_) => {
-                        let what = format!("{actor} was granted {node} before {}", self.queue[0].0);
-                        found.push(broken(what, None));
-                    }
-                }
+                self.is_granted(*actor, node, found);
+            }
+            Event::Observed { actor, what: Observation::Attempts { lock } } if **lock == *self.lock => {
+                let ahead: Vec<Text> = self.asking().cloned().collect();
+                let has_none = self.znodes_of(actor.main()).next().is_none();
+                self.ahead.extend((has_none && !ahead.is_empty()).then_some((*actor, ahead)));
             }
             Event::Is(_) | Event::Observed { .. } => {}
         }
@@ -109,6 +159,47 @@ mod tests {
             broken_by(&found),
             [("p1 was granted /lock/a-lock-0000000001 before /lock/z-lock-0000000000", None)]
         );
+    }
+
+    /// Of a grant that was told without its znode, nobody knew whom it had passed.
+    #[test]
+    fn a_grant_by_no_znode_that_is_told_is_one_by_its_own_or_passes_those_that_asked_before_it() {
+        const LAST: &str = "/lock/c-lock-0000000002";
+        let line = || {
+            vec![
+                opened(0),
+                opened(1),
+                opened(2),
+                attempts(0),
+                created(A, 0),
+                attempts(1),
+                created(B, 1),
+                granted_as(0, A, None),
+            ]
+        };
+        let judge = |then: Vec<Event>| findings(Fifo::of(LOCK), [line(), then].concat());
+        let by_none = || granted_as(2, "", None);
+        let passes = "p2 was granted /lock by no znode of its own before /lock/a-lock-0000000001, which was there as it began to ask";
+        assert_eq!(broken_by(&judge(vec![attempts(2), leaves(0), by_none()])), [(passes, None)]);
+        let by_its_own = "p2 was granted /lock/c-lock-0000000002 before /lock/z-lock-0000000000";
+        assert_eq!(broken_by(&judge(vec![attempts(2), created(LAST, 2), by_none()])), [(by_its_own, None)]);
+        // Nobody waits any more that has waited then; or it may have been granted it before they asked.
+        let ends = vec![vanished(B, 1), by_none()];
+        for then in [
+            [vec![attempts(2)], ends].concat(),
+            vec![attempts(2), gives_up(1), by_none()],
+            vec![gives_up(1), attempts(2), attempts(1), by_none()],
+            vec![attempts(2), created(LAST, 2), deleted(LAST, 2, 2), by_none()],
+            vec![attempts(2), deleted(B, 1, 1), created(LAST, 1), by_none()],
+            vec![attempts(2), closed(2), by_none()],
+            vec![attempts(2), closed(2), opened_anew(2), by_none()],
+            vec![by_none()],
+        ] {
+            assert_eq!(broken_by(&judge(then.clone())), [], "{then:?}");
+        }
+        let first = [vanished(A, 0), granted_as(1, "", None)].to_vec();
+        let second = [vec![attempts(2), created(LAST, 2)], first].concat();
+        assert_eq!(judge(second).last(), Some(&Finding::Tested), "it is the first");
     }
 
     #[test]
