@@ -27,8 +27,10 @@ pub struct NothingLost {
     delivery: Delivery,
     /// Payloads that somebody has begun to put, and that were not there yet.
     begun: BTreeSet<Text>,
-    /// Items that were there and are not worked off, by payload.
-    pending: BTreeMap<Text, Data>,
+    /// What was in items and is not worked off, by item: what was put last is in it, or was.
+    pending: BTreeMap<Text, Vec<Data>>,
+    /// Items that were worked off by being taken.
+    taken: BTreeSet<Text>,
     /// How many items with that payload there have been.
     appeared: BTreeMap<Data, usize>,
     /// The same, but an administrator has deleted them.
@@ -43,7 +45,8 @@ impl NothingLost {
     pub fn of(items: &'static str, delivery: Delivery) -> Self {
         let (begun, pending, appeared) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
         let (ears, removed, asking) = (Ears::of(items), BTreeSet::new(), BTreeSet::new());
-        NothingLost { ears, delivery, begun, pending, appeared, removed, asking, fallen: 0 }
+        let taken = BTreeSet::new();
+        NothingLost { ears, delivery, begun, pending, taken, appeared, removed, asking, fallen: 0 }
     }
 }
 
@@ -68,16 +71,39 @@ impl NothingLost {
         self.begun.remove(&*String::from_utf8_lossy(payload.bytes()));
     }
 
-    /// An item was worked off. Gives whether it was there until then.
+    /// It is in the item from now on. Of what was in it before, it is to be told yet that it was taken, unless it stands
+    /// elsewhere as well, or was never put.
+    fn holds(&mut self, item: &Text, payload: &Data) {
+        self.is_put(payload);
+        let all = self.pending.entry(item.clone()).or_default();
+        let is_owed = |before: &Data| {
+            before != payload
+                && self.ears.times_put(before) >= self.appeared.get(before).copied().unwrap_or(1)
+        };
+        if !all.last().is_some_and(is_owed) {
+            all.pop();
+        }
+        all.push(payload.clone());
+    }
+
+    /// An item was worked off: what was the first in it. Gives whether it was there until then.
     fn settle(&mut self, item: &str) -> bool {
         self.removed.remove(item);
-        self.pending.remove(item).is_some()
+        let Some(all) = self.pending.get_mut(item) else { return false };
+        all.remove(0);
+        if all.is_empty() {
+            self.pending.remove(item);
+        }
+        true
     }
 
     /// Which items are gone, but for as many of each payload as there have been more than were put: in their stand others.
     fn lost(&self, is_there: impl Fn(&Text) -> bool) -> Vec<&Text> {
         let mut more = BTreeMap::new();
-        let gone = self.pending.iter().filter(|(item, _)| !is_there(item));
+        let gone = self.pending.iter().flat_map(|(item, all)| {
+            let before = all.len() - usize::from(is_there(item));
+            all[..before].iter().map(move |payload| (item, payload))
+        });
         let lost = gone.filter(|(_, payload)| {
             let put = self.ears.times_put(payload);
             let of_it = more.entry(*payload).or_insert_with(|| self.appeared[*payload].saturating_sub(put));
@@ -100,14 +126,15 @@ impl Promise for NothingLost {
         if let Event::Is(GroundTruth::NodeDeleted { path, by, .. }) = event
             && *by != SessionId::NONE
             && !self.ears.tracker.knows(*by)
-            && self.pending.remove(path).is_some()
+            && self.settle(path)
         {
             self.removed.insert(path.clone());
         }
         match self.ears.hear(event) {
             Some(QueueStep::Puts(payload, _)) => {
-                let is_there = self.pending.iter().any(|(item, other)| {
-                    *other.bytes() == *payload.as_bytes() && self.ears.there.contains(item)
+                let is_there = self.pending.iter().any(|(item, all)| {
+                    let is_it = |last: &Data| *last.bytes() == *payload.as_bytes();
+                    all.last().is_some_and(is_it) && self.ears.there.contains(item)
                 });
                 self.begun.extend((!is_there).then(|| payload.into()));
             }
@@ -119,23 +146,22 @@ impl Promise for NothingLost {
                     found.push(broken_for(what, &[actor]));
                 }
             }
-            Some(QueueStep::Appears(item, payload)) => {
-                self.is_put(payload);
-                self.pending.insert(item.clone(), payload.clone());
+            Some(QueueStep::Appears(item, payload) | QueueStep::Changes(item, payload)) => {
+                self.holds(item, payload);
                 *self.appeared.entry(payload.clone()).or_default() += 1;
             }
-            Some(QueueStep::Changes(_, payload)) => self.is_put(payload),
             Some(QueueStep::Asks(actor)) => {
                 self.asking.insert(actor);
             }
             Some(QueueStep::Takes(actor, item)) => {
                 self.asking.remove(&actor);
                 if self.delivery == Delivery::AtMostOnce && self.settle(item) {
+                    self.taken.insert(item.into());
                     found.push(Finding::Tested);
                 }
             }
             Some(QueueStep::WorkedOff(item)) => {
-                if self.settle(item) {
+                if !self.taken.remove(item) && self.settle(item) {
                     found.push(Finding::Tested);
                 }
             }

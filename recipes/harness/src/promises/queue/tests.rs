@@ -67,6 +67,35 @@ fn an_item_that_vanishes_without_being_worked_off_breaks_it() {
     assert_eq!(stays, []);
 }
 
+/// What was put next into a znode was taken for what it had held before.
+#[test]
+fn what_is_written_over_before_anybody_took_it_is_lost() {
+    let job = |payload: u8| notes(0, "puts", &payload.to_string());
+    let judge = |delivery, then: Vec<Event>, there: &[u8]| {
+        let both = vec![opened(1), job(1), job(2), put_as(1, 1)];
+        broken_by(&resting(NothingLost::of(ITEMS, delivery), [both, then].concat(), &rest(&[], there))).len()
+    };
+    let once = || vec![takes(1, 1), worked_off(1, 1), gone(1)];
+    for delivery in [AtLeastOnce, AtMostOnce] {
+        assert_eq!(judge(delivery, [vec![put_as(1, 2)], once()].concat(), &[]), 1);
+        assert_eq!(judge(delivery, [vec![gone(1), put_as(1, 2)], once()].concat(), &[]), 1, "made anew");
+        assert_eq!(judge(delivery, vec![put_as(1, 2)], &[1]), 1, "the other one is there");
+        // It was taken, though that is told only when the next one is there.
+        assert_eq!(judge(delivery, [once(), vec![put_as(1, 2)], once()].concat(), &[]), 0);
+        let late = [vec![gone(1), put_as(1, 2)], once(), once()].concat();
+        assert_eq!(judge(delivery, late, &[]), 0);
+        assert_eq!(judge(delivery, [vec![gone(1), put_as(1, 2)], once()].concat(), &[1]), 0);
+        // It was moved; nobody has put it; or it is the same.
+        assert_eq!(judge(delivery, [vec![put_as(3, 1), put_as(1, 2)], once()].concat(), &[3]), 0);
+        assert_eq!(judge(delivery, [vec![put_as(1, 9)], once()].concat(), &[]), 0);
+        assert_eq!(judge(delivery, [vec![gone(1), put_as(1, 1)], once()].concat(), &[]), 0);
+    }
+    let unsaid = vec![put_as(2, 7), job(8), put_as(2, 8), takes(1, 2), worked_off(1, 2), gone(2)];
+    assert_eq!(resting(NothingLost::of(ITEMS, AtLeastOnce), unsaid, &rest(&[], &[])), []);
+    let removed = [vec![put_as(1, 2)], vec![deleted(&item(1), ADMIN, NOBODY)]].concat();
+    assert_eq!(judge(AtLeastOnce, removed, &[]), 2);
+}
+
 #[test]
 fn to_say_that_something_was_put_that_never_was_there_breaks_it() {
     let judged = |events| findings(NothingLost::of(ITEMS, AtLeastOnce), events);
