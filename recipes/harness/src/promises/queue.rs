@@ -196,6 +196,8 @@ pub struct TakenOnce {
     payloads: BTreeMap<Text, Data>,
     /// Who has taken which payload, by which item.
     takers: BTreeMap<(Data, Text), Taker>,
+    /// What was in the items that processes have deleted, and not said that they take: others may be put in their place.
+    deleted: BTreeMap<(Text, ActorId), Data>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -213,8 +215,18 @@ struct Taker {
 impl TakenOnce {
     /// For the items below this znode.
     pub fn of(items: &'static str, delivery: Delivery) -> Self {
-        let (payloads, takers) = (BTreeMap::new(), BTreeMap::new());
-        TakenOnce { ears: Ears::of(items), delivery, payloads, takers }
+        let (payloads, takers, deleted) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        TakenOnce { ears: Ears::of(items), delivery, payloads, takers, deleted }
+    }
+
+    /// An item is deleted by one that may say only later that it takes what was in it.
+    fn is_deleted(&mut self, item: &Text, by: SessionId) {
+        if let Some(process) = self.ears.tracker.live.get(&by)
+            && let Some(payload) = self.payloads.get(item)
+            && !self.takers.contains_key(&(payload.clone(), item.clone()))
+        {
+            self.deleted.insert((item.clone(), *process), payload.clone());
+        }
     }
 
     /// What an ended session has taken is given again. A client may have opened the next one before it ends.
@@ -229,6 +241,9 @@ impl TakenOnce {
                 self.takers.retain(|_, taker| {
                     taker.done || taker.actor.main() != *actor || !(was_last || taker.before)
                 });
+            }
+            Event::Is(GroundTruth::Crashed { actor }) => {
+                self.deleted.retain(|(_, process), _| process != actor);
             }
             Event::Is(_) | Event::Observed { .. } => {}
         }
@@ -245,6 +260,9 @@ impl Promise for TakenOnce {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let step = self.ears.hear(event);
         self.forget(event);
+        if let Event::Is(GroundTruth::NodeDeleted { path, by, .. }) = event {
+            self.is_deleted(path, *by);
+        }
         match step {
             Some(QueueStep::Appears(item, payload)) => {
                 if self.ears.times_put(payload) > 0 {
@@ -258,10 +276,12 @@ impl Promise for TakenOnce {
             }
             Some(QueueStep::Takes(actor, item)) => {
                 let dead = |actor| self.ears.tracker.is_dead(actor) && self.delivery == Delivery::AtLeastOnce;
-                let Some((item, payload)) = self.payloads.get_key_value(item) else { return };
+                let Some((item, now)) = self.payloads.get_key_value(item) else { return };
                 if dead(actor) {
                     return;
                 }
+                let before = self.deleted.remove(&(item.clone(), actor.main()));
+                let payload = before.as_ref().unwrap_or(now);
                 self.takers.retain(|_, former| former.done || !dead(former.actor));
                 let equal = || self.takers.keys().filter(|(other, _)| other == payload);
                 let all_taken = equal().count() >= self.ears.times_put(payload).max(1);
@@ -271,7 +291,8 @@ impl Promise for TakenOnce {
                 let same = of_item.find(|(_, taker)| is_former(taker)).map(|(taken, _)| taken);
                 let one_of = equal().next().filter(|_| all_taken);
                 let former = same.or(one_of).cloned().and_then(|taken| self.takers.remove(&taken));
-                let taker = Taker { actor, before: false, worked_off: false, done: false, gone: false };
+                let gone = payload != now;
+                let taker = Taker { actor, before: false, worked_off: false, done: false, gone };
                 self.takers.insert((payload.clone(), item.clone()), taker);
                 found.push(match former {
                     Some(Taker { actor: former, .. }) => {

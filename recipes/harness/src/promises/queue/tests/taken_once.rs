@@ -142,3 +142,25 @@ fn another_that_is_put_by_the_same_name_is_another_item() {
     assert_eq!(taken("2", vec![]), 1, "it was given other data");
     assert_eq!((taken("1", vec![gone(1)]), taken("mine", vec![gone(1)])), (1, 1), "nobody has put that");
 }
+
+/// The next job was in the slot when it was told that the former one was taken, and was taken for that.
+#[test]
+fn who_deletes_an_item_takes_what_was_in_it_though_it_says_so_when_another_has_its_name() {
+    let job = |payload: u8| notes(0, "puts", &payload.to_string());
+    let judge = |delivery, then: Vec<Event>| {
+        let both = vec![opened(0), opened(1), opened(2), job(1), job(2), put_as(1, 1)];
+        broken_by(&findings(TakenOnce::of(ITEMS, delivery), [both, then].concat())).len()
+    };
+    let (next, deletes) = (|| put_as(1, 2), |p| deleted(&item(1), p, NOBODY));
+    let late = || vec![deletes(1), next(), takes(1, 1)];
+    for delivery in [AtMostOnce, AtLeastOnce] {
+        assert_eq!(judge(delivery, [late(), vec![takes(1, 1)]].concat()), 0);
+        assert_eq!(judge(delivery, [late(), vec![takes(2, 1)]].concat()), 0);
+        assert_eq!(judge(delivery, [late(), vec![takes(1, 1), takes(2, 1)]].concat()), 1);
+        assert_eq!(judge(delivery, [late(), vec![takes(2, 1), takes(1, 1)]].concat()), 1);
+        assert_eq!(judge(delivery, vec![deletes(1), next(), takes(2, 1), takes(2, 1)]), 1, "another's");
+        assert_eq!(judge(delivery, vec![takes(1, 1), deletes(1), next(), takes(1, 1), takes(2, 1)]), 1);
+        assert_eq!(judge(delivery, vec![deletes(1), takes(1, 1), next(), takes(1, 1), takes(2, 1)]), 1);
+        assert_eq!(judge(delivery, vec![takes(1, 1), deletes(1), takes(2, 1)]), 1, "it is the same");
+    }
+}
