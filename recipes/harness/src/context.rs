@@ -11,6 +11,8 @@ use zk_api::{SessionId, Text, Zxid, sequence_of};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SessionTracker {
     lock: &'static str,
+    /// How many may hold it at a time.
+    pub(crate) permits: usize,
     pub(crate) live: BTreeMap<SessionId, ActorId>,
     /// All that were ever opened, and whose: what a session asked for may be done when its end was told already.
     pub(crate) opened: BTreeMap<SessionId, ActorId>,
@@ -69,7 +71,7 @@ enum Loss {
 
 impl SessionTracker {
     pub(crate) fn of(lock: &'static str) -> SessionTracker {
-        SessionTracker { lock, ..SessionTracker::default() }
+        SessionTracker { lock, permits: 1, ..SessionTracker::default() }
     }
 
     /// Takes note; gives who dies of it: by the end of the session, or by a crash.
@@ -283,10 +285,10 @@ impl SessionTracker {
     /// Whether it has the lock, or nobody else has it alone: then it may be the next one, and have been granted it by now.
     fn has_claim(&self, actor: ActorId) -> bool {
         let has = |(other, how): (&ActorId, &Standing)| other.main() == actor && *how != Standing::Waits;
-        let holds = |(other, how): (&ActorId, &Standing)| {
-            *how == Standing::Holds && !self.lost_to_administrator(*other)
+        let holds = |(other, how): &(&ActorId, &Standing)| {
+            **how == Standing::Holds && !self.lost_to_administrator(**other)
         };
-        self.standing.iter().any(has) || !self.standing.iter().any(holds)
+        self.standing.iter().any(has) || self.standing.iter().filter(holds).count() < self.permits
     }
 
     /// How the threads of a process stand to the lock. Which of several something concerns, nobody knows.

@@ -3,7 +3,7 @@
 use super::{host, json, python, searched, zoocheck};
 
 /// What each owes, and which promise it breaks.
-const PROGRAMS: [(&str, &str, Option<&str>); 9] = [
+const PROGRAMS: [(&str, &str, Option<&str>); 11] = [
     ("commits", "commitment=/tx", None),
     ("decides_alone", "commitment=/tx", Some("agreement")),
     ("counts_votes", "commitment=/tx", Some("commit-validity")),
@@ -13,10 +13,12 @@ const PROGRAMS: [(&str, &str, Option<&str>); 9] = [
     ("outlives", "membership=/members", Some("live-members-listed")),
     ("reads", "configuration=/config", None),
     ("reads_torn", "configuration=/config", Some("no-torn-reads")),
+    ("takes_permits", "semaphore:2=/permits", None),
+    ("takes_one_more", "semaphore:2=/permits", Some("at-most-n-hold")),
 ];
 
 #[test]
-fn commitments_groups_and_configurations_are_judged() {
+fn commitments_groups_configurations_and_semaphores_are_judged() {
     if python().is_none() {
         return;
     }

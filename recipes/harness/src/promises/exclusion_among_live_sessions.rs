@@ -1,4 +1,4 @@
-//! `exclusion-among-live-sessions`.
+//! `exclusion-among-live-sessions` and `at-most-n-hold`.
 
 use super::findings::broken;
 use crate::context::{SessionTracker, Standing, below};
@@ -24,8 +24,15 @@ pub struct ExclusionAmongLiveSessions {
 impl ExclusionAmongLiveSessions {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
+        ExclusionAmongLiveSessions::of_permits(lock, 1)
+    }
+
+    /// For a semaphore: `at-most-n-hold`, unless it has one permit. Whoever says that it holds or shares it has one.
+    pub fn of_permits(semaphore: &'static str, permits: usize) -> Self {
         let (line, outlived) = (BTreeMap::new(), BTreeMap::new());
-        ExclusionAmongLiveSessions { lock, tracker: SessionTracker::of(lock), line, outlived }
+        let mut tracker = SessionTracker::of(semaphore);
+        tracker.permits = permits;
+        ExclusionAmongLiveSessions { lock: semaphore, tracker, line, outlived }
     }
 
     /// Takes note of what has happened; gives who has the lock again.
@@ -91,37 +98,60 @@ impl ExclusionAmongLiveSessions {
 
     /// It holds it, alone or as one of several.
     fn holds(&self, actor: ActorId, how: Standing, found: &mut Vec<Finding>) {
+        let permits = self.tracker.permits;
         let others = || self.tracker.standing.iter().filter(|(other, _)| **other != actor);
         let against = |standing: Standing| match standing {
             Standing::Waits => false,
-            Standing::Shares => how == Standing::Holds,
+            Standing::Shares => how == Standing::Holds || permits > 1,
             Standing::Holds => true,
         };
-        let holders = others().filter(|(_, standing)| against(**standing)).map(|(other, _)| *other);
-        // A holder that has lost nothing to an administrator leaves no violated assumption but the newcomer's.
-        match holders.max_by_key(|other| !self.tracker.lost_its_claim(*other)) {
-            Some(other) => {
-                let is_his = self.tracker.lost_its_claim(actor) || self.tracker.lost_its_claim(other);
-                let word = |actor| match self.tracker.standing.get(actor) {
-                    Some(Standing::Shares) => "shares",
-                    Some(Standing::Holds | Standing::Waits) | None => "holds",
-                };
-                let (one, two) = (word(&actor), word(&other));
-                let what = format!("{actor} {one} {} while {other} still {two} it", self.lock);
-                found.push(broken(what, is_his.then_some(Assumption::NoAdministrator)));
-            }
-            // Those who share it do not exclude each other.
-            None if how == Standing::Holds && others().next().is_some() => found.push(Finding::Tested),
-            None => {}
+        let holders: Vec<_> =
+            others().filter(|(_, standing)| against(**standing)).map(|(other, _)| *other).collect();
+        if holders.len() >= permits {
+            // Holders that have lost nothing to an administrator leave no violated assumption but the newcomer's.
+            let has_lost = |other: &ActorId| self.tracker.lost_its_claim(*other);
+            let rightful = holders.iter().filter(|other| !has_lost(other)).count();
+            let is_his = has_lost(&actor) || rightful < permits;
+            let what = self.too_many(actor, &holders);
+            found.push(broken(what, is_his.then_some(Assumption::NoAdministrator)));
+        } else if (how == Standing::Holds || permits > 1) && others().count() >= permits {
+            // Those who share a lock do not exclude each other.
+            found.push(Finding::Tested);
         }
+    }
+
+    /// How it is said that one holds it beside these.
+    fn too_many(&self, actor: ActorId, holders: &[ActorId]) -> String {
+        let (lock, permits) = (self.lock, self.tracker.permits);
+        if permits > 1 {
+            let names: Vec<_> = holders.iter().map(ActorId::to_string).collect();
+            let (last, before) = names.split_last().expect("there are as many as permits");
+            let before = before.join(", ");
+            return format!(
+                "{actor} holds {lock}, which {permits} may hold at a time, while {before} and {last} still hold it"
+            );
+        }
+        let word = |actor| match self.tracker.standing.get(actor) {
+            Some(Standing::Shares) => "shares",
+            Some(Standing::Holds | Standing::Waits) | None => "holds",
+        };
+        let other =
+            holders.iter().max_by_key(|other| !self.tracker.lost_its_claim(**other)).expect("there is one");
+        format!("{actor} {} {lock} while {other} still {} it", word(&actor), word(other))
     }
 }
 
 impl Promise for ExclusionAmongLiveSessions {
     fn terms(&self) -> Terms {
-        Terms::of("exclusion-among-live-sessions")
-            .about("At most one actor whose session lives believes that it holds the lock, or only such as share it.")
-            .tested_when("Somebody is granted the lock, alone, while another asks for it or has it.")
+        let terms = match self.tracker.permits {
+            1 => Terms::of("exclusion-among-live-sessions")
+                .about("At most one actor whose session lives believes that it holds the lock, or only such as share it.")
+                .tested_when("Somebody is granted the lock, alone, while another asks for it or has it."),
+            _ => Terms::of("at-most-n-hold")
+                .about("No more actors whose sessions live believe at a time that they hold it than it has permits.")
+                .tested_when("Somebody is granted a permit while as many others as there are permits ask for one or have one."),
+        };
+        terms
             .assumes(&[Assumption::NoAdministrator])
             // What it hears is what actors believe. Two who hold at a time, and whose sessions live on after that, had live
             // sessions then.
@@ -429,6 +459,42 @@ mod tests {
         }
         let gave_back = [holds(NODE), vec![leaves(0), deleted(NODE, 0, 0)], renewed(NODE)];
         assert_eq!(judge(&[gave_back.concat(), vec![again_at(NODE)]]), 0);
+    }
+
+    #[test]
+    fn as_many_may_hold_it_as_there_are_permits() {
+        let judge = |events: Vec<Event>| {
+            let opened = (0..4).map(opened).collect::<Vec<_>>();
+            findings(ExclusionAmongLiveSessions::of_permits(LOCK, 2), [opened, events].concat())
+        };
+        let name = |permits| ExclusionAmongLiveSessions::of_permits(LOCK, permits).terms().name;
+        assert_eq!([1, 2].map(name), ["exclusion-among-live-sessions", "at-most-n-hold"]);
+        let both = || vec![attempts(0), attempts(1), granted(0), granted(1)];
+        assert_eq!(judge(both()), [], "there is one for each");
+        let another = judge([vec![attempts(2)], both(), vec![leaves(0), granted(2)]].concat());
+        assert_eq!(another, [Finding::Tested, Finding::Tested], "another one asks as well");
+        let shared = judge(vec![attempts(0), attempts(1), attempts(2), shares(0), shares(1)]);
+        assert_eq!(shared, another);
+        let what = "p2 holds /lock, which 2 may hold at a time, while p0 and p1 still hold it";
+        for third in [granted(2), shares(2), enters(2)] {
+            assert_eq!(broken_by(&judge([both(), vec![third]].concat())), [(what, None)]);
+        }
+        let what = "p3 holds /lock, which 2 may hold at a time, while p0, p1 and p2 still hold it";
+        assert_eq!(broken_by(&judge([both(), vec![granted(2), granted(3)]].concat()))[1].0, what);
+        for ends in [leaves(0), released(0), closed(0), crashed(0)] {
+            assert_eq!(broken_by(&judge([both(), vec![ends, granted(2)]].concat())), []);
+        }
+        // An administrator has taken it from one of them, or from one that may have been granted it by then.
+        let gone = |p| deleted("/lock/a-lock-0000000000", ADMIN, p);
+        let excused = |then: Vec<Event>| broken_by(&judge(then))[0].1.is_some();
+        assert!(excused([both(), vec![gone(0), granted(2)]].concat()));
+        assert!(!excused([both(), vec![granted(2), gone(0)]].concat()));
+        let waits = |holders: &[u16]| {
+            let hold = holders.iter().map(|p| granted(*p)).collect::<Vec<_>>();
+            let (loses, then) = (vec![attempts(3), gone(3)], vec![granted(0), granted(1), granted(3)]);
+            excused([hold, loses, then].concat())
+        };
+        assert_eq!([&[][..], &[0], &[0, 1]].map(waits), [true, true, false]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::by_recipe::with_abort_validity;
 use super::{
     AbortValidity, BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether,
-    LeavesTogether, NoFailure, NoOpeningMissed, NoWaiterStuck, RaisedAsTold, RoundsDoNotMix, STANDARD,
-    SharersMeet, Undisturbed, of_fair_lock, without_tokens,
+    ExclusionAmongLiveSessions, LeavesTogether, NoFailure, NoOpeningMissed, NoOrphanZnode, NoWaiterStuck,
+    RaisedAsTold, RoundsDoNotMix, STANDARD, SharersMeet, Undisturbed, of_fair_lock, without_tokens,
 };
 use crate::promise::AnyPromise;
 use std::collections::BTreeSet;
@@ -16,16 +16,45 @@ use zk_recipes::queue::Delivery;
 struct Kind {
     name: &'static str,
     /// The promises that it stands for, of something at a path.
-    promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>,
+    promises: Promises,
     /// Only the znodes above the one at the path are there from the beginning.
     comes_and_goes: bool,
     /// The standard promises that are not owed with it.
     without: &'static [&'static str],
 }
 
+#[derive(Clone, Copy)]
+enum Promises {
+    Of(fn(&'static str) -> Vec<Box<dyn AnyPromise>>),
+    /// Of something that has so many permits.
+    OfPermits(fn(&'static str, usize) -> Vec<Box<dyn AnyPromise>>, usize),
+}
+
 impl Kind {
     const fn of(name: &'static str, promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>) -> Kind {
-        Kind { name, promises, comes_and_goes: false, without: &[] }
+        Kind { name, promises: Promises::Of(promises), comes_and_goes: false, without: &[] }
+    }
+
+    /// The one that is called so, with the number of permits in its name.
+    fn called(name: &str) -> Option<Kind> {
+        let (word, permits) = name.split_once(':').unwrap_or((name, ""));
+        let kind =
+            KINDS.into_iter().find(|kind| kind.name.strip_suffix(":N").unwrap_or(kind.name) == word)?;
+        let promises = match kind.promises {
+            Promises::Of(_) if name == word => kind.promises,
+            Promises::Of(_) => return None,
+            Promises::OfPermits(of, _) => {
+                Promises::OfPermits(of, permits.parse().ok().filter(|permits| *permits > 0)?)
+            }
+        };
+        Some(Kind { promises, ..kind })
+    }
+
+    fn promises_of(&self, path: &'static str) -> Vec<Box<dyn AnyPromise>> {
+        match self.promises {
+            Promises::Of(all) => all(path),
+            Promises::OfPermits(all, permits) => all(path, permits),
+        }
     }
 
     /// One whose znodes are left on purpose.
@@ -35,10 +64,11 @@ impl Kind {
 }
 
 /// What can be owed.
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 14] = [
     Kind::of("lock", of_lock),
     Kind::of("fair-lock", of_fair_lock),
     Kind::of("shared-lock", of_shared_lock),
+    Kind { promises: Promises::OfPermits(of_semaphore, 0), ..Kind::of("semaphore:N", |_| Vec::new()) },
     Kind { comes_and_goes: true, ..Kind::of("barrier", of_barrier) },
     Kind { comes_and_goes: true, ..Kind::of("barrier-raised-again", of_barrier_raised_again) },
     Kind::of("double-barrier", of_double_barrier),
@@ -84,13 +114,13 @@ impl Owed {
                 })?);
                 continue;
             }
-            let kind = KINDS.iter().find(|kind| kind.name == name).ok_or_else(expected)?;
+            let kind = Kind::called(name).ok_or_else(expected)?;
             let is_root = path == "/";
             if is_root || ZPath::parse(path).is_err() {
                 return Err(format!("'{text}': '{path}' is no path of a znode below the root"));
             }
             let path: &'static str = Box::leak(path.into());
-            for promise in (kind.promises)(path) {
+            for promise in kind.promises_of(path) {
                 if names.contains(&promise.name()) {
                     return Err(format!(
                         "'{text}': {} is owed already, and can be owed once",
@@ -100,7 +130,7 @@ impl Owed {
                 names.push(promise.name());
             }
             without.extend(kind.without);
-            of.push((path, *kind));
+            of.push((path, kind));
         }
         // What a kind owes by itself nobody opts out of.
         if let Some(name) = without.iter().find(|name| names.contains(name)) {
@@ -126,7 +156,7 @@ impl Owed {
 
     /// The promises, as they begin.
     pub fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.of.iter().flat_map(|(path, kind)| (kind.promises)(path)).collect()
+        self.of.iter().flat_map(|(path, kind)| kind.promises_of(path)).collect()
     }
 
     /// The znodes that are there from the beginning, parents first: those that promises are about, and those above them.
@@ -154,6 +184,16 @@ fn of_shared_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     let mut all = of_lock(lock);
     all.push(Box::new(SharersMeet::of_any(lock)));
     all
+}
+
+/// A lock that several may have at a time, in any order.
+fn of_semaphore(semaphore: &'static str, permits: usize) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(ExclusionAmongLiveSessions::of_permits(semaphore, permits)),
+        Box::new(NoWaiterStuck),
+        Box::new(NoOrphanZnode::of(semaphore)),
+        Box::new(Undisturbed::of(NoFailure).sparing(semaphore)),
+    ]
 }
 
 /// A barrier whose znode is there while it is up, and is passed once it was lowered, though it may be up again.
@@ -244,12 +284,24 @@ mod tests {
     }
 
     #[test]
+    fn a_semaphore_has_as_many_permits_as_is_said() {
+        let owed = Owed::parse(["semaphore:2=/a"]).expect("it is well said");
+        let names: Vec<_> = owed.promises().iter().map(|promise| promise.name()).collect();
+        assert_eq!(names, ["at-most-n-hold", "no-waiter-stuck", "no-orphan-znode", "no-failure"]);
+        assert_eq!((owed.paths(), owed.setup()), (vec!["/a"], vec!["/a".into()]));
+    }
+
+    #[test]
     fn what_is_badly_said_is_told_with_what_was_expected() {
         for (bad, why) in [
             ("lock", "expected KIND=PATH"),
             ("look=/lock", "KIND is one of lock, fair-lock"),
             ("lock=lock", "'lock' is no path"),
             ("lock=/", "'/' is no path"),
+            ("semaphore=/lock", "semaphore:N"),
+            ("semaphore:=/lock", "expected KIND=PATH"),
+            ("semaphore:0=/lock", "expected KIND=PATH"),
+            ("lock:2=/lock", "expected KIND=PATH"),
             ("without=no-liter", "no standard promise (no-waiter-stuck, "),
             ("without=no-litter", "nothing is owed"),
         ] {

@@ -1,4 +1,6 @@
-"""Commitments, groups and configurations, each right and with what is wrong in it."""
+"""Commitments, groups, configurations and semaphores, each right and with what is wrong in it."""
+
+import uuid
 
 from kazoo.exceptions import ConnectionLoss, NodeExistsError, NoNodeError
 
@@ -202,3 +204,48 @@ def reads(client, probe):
 
 def reads_torn(client, probe):
     configured(client, probe, lambda stats: len(stats) == 2)
+
+
+def takes_slot(client, slots, mark):
+    """The znode of one that is free."""
+    told = client.handler.event_object()
+    while True:
+        told.clear()
+        for nth in range(slots):
+            node = "/permits/slot-%d" % nth
+            try:
+                client.retry(client.create, node, mark, ephemeral=True)
+                return node
+            except NodeExistsError:
+                # It may have made it by a create whose answer was lost.
+                if is_own(client, node, mark):
+                    return node
+        if len(client.retry(client.get_children, "/permits", lambda event: told.set())) >= slots:
+            told.wait()
+
+
+def is_own(client, node, mark):
+    try:
+        return client.retry(client.get, node)[0] == mark
+    except NoNodeError:
+        return False
+
+
+def takes_permits(client, probe, slots=2):
+    for _ in probe.rounds():
+        probe.attempts("/permits")
+        mark = uuid.uuid4().bytes
+        node = takes_slot(client, slots, mark)
+        probe.enters("/permits", node)
+        probe.work()
+        probe.leaves("/permits")
+        while is_own(client, node, mark):
+            try:
+                client.delete(node)
+            except (ConnectionLoss, NoNodeError):
+                pass
+        probe.released("/permits")
+
+
+def takes_one_more(client, probe):
+    takes_permits(client, probe, slots=3)
