@@ -296,7 +296,7 @@ fn a_program_is_mutated_between_its_client_library_and_its_session() {
     if python().is_none() {
         return;
     }
-    let words = "mutate lock.py:worker --promises fair-lock=/lock --seeds 3 --max-states 12000 --occasions 1";
+    let words = "mutate lock.py:worker --promises fair-lock=/lock --seeds 3 --max-states 14000 --occasions 1";
     let output = zoocheck(&host().join("examples"), "0", &format!("{words} --format json"));
     let report = json(&output);
     let recipe = &report["recipes"][0];

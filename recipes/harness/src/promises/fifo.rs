@@ -9,7 +9,7 @@ use zk_api::{SessionId, Text, sequence_of};
 
 /// Whoever is granted the lock has the oldest of the contenders' znodes that exist. Whoever is granted a share of it
 /// may pass others that only ask for a share. Where the lock is granted by no znode that is told, it is by the only one of
-/// its process; or, if that has made none since it asked, before all that have stood there and asked since before that.
+/// its process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fifo {
     lock: &'static str,
@@ -19,6 +19,8 @@ pub struct Fifo {
     queue: Vec<(Text, SessionId)>,
     /// What the names of those have in them who do not only ask for a share.
     exclusive: &'static str,
+    /// Some may tell by no znode.
+    may_pass: bool,
     /// Who stood there and asked as others began to ask that have made no znode since.
     ahead: BTreeMap<ActorId, Vec<Text>>,
 }
@@ -32,7 +34,12 @@ impl Fifo {
     /// For one that is shared too: whoever wants it alone has this in the name of its znode.
     pub fn of_shared(lock: &'static str, exclusive: &'static str) -> Self {
         let (tracker, ahead) = (SessionTracker::of(lock), BTreeMap::new());
-        Fifo { lock, tracker, queue: Vec::new(), exclusive, ahead }
+        Fifo { lock, tracker, queue: Vec::new(), exclusive, may_pass: false, ahead }
+    }
+
+    /// Whoever is granted the lock by no znode that is told, and has made none since it asked, is judged as well.
+    pub fn of_all(lock: &'static str) -> Self {
+        Fifo { may_pass: true, ..Fifo::of(lock) }
     }
 
     /// The znodes of those that ask.
@@ -134,7 +141,9 @@ impl Promise for Fifo {
             {
                 self.is_granted(*actor, node, found);
             }
-            Event::Observed { actor, what: Observation::Attempts { lock } } if **lock == *self.lock => {
+            Event::Observed { actor, what: Observation::Attempts { lock } }
+                if self.may_pass && **lock == *self.lock =>
+            {
                 let ahead: Vec<Text> = self.asking().cloned().collect();
                 let has_none = self.znodes_of(actor.main()).next().is_none();
                 self.ahead.extend((has_none && !ahead.is_empty()).then_some((*actor, ahead)));
@@ -177,7 +186,7 @@ mod tests {
                 granted_as(0, A, None),
             ]
         };
-        let judge = |then: Vec<Event>| findings(Fifo::of(LOCK), [line(), then].concat());
+        let judge = |then: Vec<Event>| findings(Fifo::of_all(LOCK), [line(), then].concat());
         let by_none = || granted_as(2, "", None);
         let passes = "p2 was granted /lock by no znode of its own before /lock/a-lock-0000000001, which was there as it began to ask";
         assert_eq!(broken_by(&judge(vec![attempts(2), leaves(0), by_none()])), [(passes, None)]);

@@ -3,8 +3,9 @@
 use super::by_recipe::with_abort_validity;
 use super::{
     AbortValidity, BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether,
-    ExclusionAmongLiveSessions, LeavesTogether, NoFailure, NoOpeningMissed, NoOrphanZnode, NoWaiterStuck,
-    RaisedAsTold, RoundsDoNotMix, STANDARD, SharersMeet, Undisturbed, of_fair_lock, without_tokens,
+    ExclusionAmongLiveSessions, Fifo, LeavesTogether, NoFailure, NoOpeningMissed, NoOrphanZnode,
+    NoWaiterStuck, OneWokenPerDeletion, RaisedAsTold, RoundsDoNotMix, STANDARD, SharersMeet, Undisturbed,
+    without_tokens,
 };
 use crate::promise::AnyPromise;
 use std::collections::BTreeSet;
@@ -177,6 +178,13 @@ impl Owed {
 /// A lock that is given in any order.
 fn of_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     without_tokens(super::of_lock(lock, Vec::new()))
+}
+
+/// One that is given in the order of the line, though some may pass it and tell by no znode.
+fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let of_line: Vec<Box<dyn AnyPromise>> =
+        vec![Box::new(Fifo::of_all(lock)), Box::new(OneWokenPerDeletion::of(lock))];
+    without_tokens(super::of_lock(lock, of_line))
 }
 
 /// One that some may share. Nobody knows by their znodes who asks for a share, but two are to have one at a time.
