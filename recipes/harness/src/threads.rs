@@ -1,19 +1,43 @@
 //! The threads of a process, as its engine knows them by its tasks: what is told by the main thread's probe, and by nobody once
-//! that one has ended; and when the others end.
+//! that one has ended; when the others end; and that none of them ends the engine.
 
 use crate::common::AnyProbe;
 use crate::event::{End, Observation, Resource};
 use crate::probe::{Probe, Task};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::io::Write;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use zk_api::{Pending, Text, Zxid};
 
 thread_local! {
     /// Which task of a process is polled, as they were spawned; 0 is the main one.
-    static POLLED: Cell<u32> = const { Cell::new(0) };
+    static POLLED: Polled = const { Polled(Cell::new(None)) };
+}
+
+/// Dropped with the engine's thread, and by its process's end only in the midst of a poll: `exit` drops what is of the thread
+/// that calls it.
+struct Polled(Cell<Option<u32>>);
+
+impl Drop for Polled {
+    fn drop(&mut self) {
+        if self.0.get().is_some() {
+            // Nobody to tell: the exit status still says it.
+            let _ = writeln!(std::io::stderr(), "{HAS_EXITED}");
+            signal_hook::low_level::exit(2);
+        }
+    }
+}
+
+/// Or a recipe that does so would be taken for one that holds.
+const HAS_EXITED: &str = "zoocheck: the recipe has ended this process, as by std::process::exit, so that there is no \
+                          verdict; let its code return End::Exited instead";
+
+fn polled() -> u32 {
+    POLLED.with(|polled| polled.0.get()).unwrap_or(0)
 }
 
 /// The code of one life. Panics in it if what a task waits for, or has, by the main thread's probe would be forgotten with that
@@ -23,9 +47,17 @@ pub(crate) fn run<F: Future<Output = End> + Send + 'static>(
     code: impl FnOnce(AnyProbe) -> F,
 ) -> Pin<Box<dyn Future<Output = End> + Send>> {
     let process = ProcessProbe { probe, said: Arc::default() };
-    let code = code(Arc::new(process.clone()));
+    let code = {
+        let _before = Restored::after(0);
+        code(Arc::new(process.clone()))
+    };
     Box::pin(async move {
-        let end = code.await;
+        let mut code = pin!(code);
+        let end = poll_fn(|context| {
+            let _before = Restored::after(0);
+            code.as_mut().poll(context)
+        })
+        .await;
         if !end.leaves_nothing_running() {
             process.with(Said::ends);
         }
@@ -75,7 +107,7 @@ impl Said {
 
     /// Somebody tells, or writes, as this thread.
     fn is_told_as(&mut self, thread: u8) -> Option<String> {
-        self.threads.insert(thread, POLLED.get());
+        self.threads.insert(thread, polled());
         None
     }
 
@@ -130,7 +162,7 @@ impl ProcessProbe {
 impl Probe for ProcessProbe {
     fn observe_of(&self, thread: u8, what: Observation) {
         self.with(|said| match thread {
-            0 => said.says(POLLED.get(), &what),
+            0 => said.says(polled(), &what),
             _ => said.is_told_as(thread),
         });
         self.probe.observe_of(thread, what);
@@ -183,7 +215,7 @@ impl Future for Spawned {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let _main = Restored(POLLED.replace(self.number));
+        let _before = Restored::after(self.number);
         let polled = self.task.as_mut().poll(context);
         if polled.is_ready() {
             self.process.ends(self.number);
@@ -193,20 +225,28 @@ impl Future for Spawned {
 }
 
 /// Sets back which task is polled, even if that one panics.
-struct Restored(u32);
+struct Restored(Option<u32>);
+
+impl Restored {
+    /// From now on, this one is polled.
+    fn after(task: u32) -> Restored {
+        Restored(POLLED.with(|polled| polled.0.replace(Some(task))))
+    }
+}
 
 impl Drop for Restored {
     fn drop(&mut self) {
-        POLLED.set(self.0);
+        POLLED.with(|polled| polled.0.set(self.0));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Said;
+    use super::{HAS_EXITED, Restored, Said};
     use crate::event::Observation;
     use crate::words;
     use std::collections::BTreeSet;
+    use std::process::{Command, exit};
 
     fn said_by(task: u32, all: &[Observation]) -> Said {
         let mut said = Said { running: BTreeSet::from([1]), ..Said::default() };
@@ -229,5 +269,27 @@ mod tests {
         assert!(said.says(1, &takes).is_some() && said.says(0, &asks).is_some(), "too late");
         let hums = Observation::note(words::Word::own("hums"), "/tune", 1);
         assert!(said.says(1, &hums).is_none(), "no promise of the library listens for it");
+    }
+
+    /// It once made a command end as if all had held.
+    #[test]
+    fn a_recipe_that_ends_the_engines_process_is_told_and_no_other_end_is() {
+        if let Some(when) = std::env::var_os("ZOOCHECK_TEST_EXITS") {
+            let polled = Restored::after(0);
+            if when == "behind" {
+                drop(polled);
+            }
+            exit(0);
+        }
+        let name = "threads::tests::a_recipe_that_ends_the_engines_process_is_told_and_no_other_end_is";
+        let ended = |when: &str| {
+            let mut test = Command::new(std::env::current_exe().expect("this test"));
+            let test = test.args(["--exact", name]).env("ZOOCHECK_TEST_EXITS", when);
+            let ended = test.output().expect("it can be run again");
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            (ended.status.code(), said.contains(HAS_EXITED))
+        };
+        assert_eq!(ended("within"), (Some(2), true));
+        assert_eq!(ended("behind"), (Some(0), false));
     }
 }
