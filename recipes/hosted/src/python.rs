@@ -3,7 +3,7 @@
 use crate::worker::Start;
 
 /// The modules of the host. A worker is told them: nothing need be installed.
-const MODULES: [(&str, &str); 11] = [
+const MODULES: [(&str, &str); 12] = [
     ("clock", include_str!("../python/zoocheck_host/clock.py")),
     ("scheduler", include_str!("../python/zoocheck_host/scheduler.py")),
     ("exits", include_str!("../python/zoocheck_host/exits.py")),
@@ -12,6 +12,7 @@ const MODULES: [(&str, &str); 11] = [
     ("handler", include_str!("../python/zoocheck_host/handler.py")),
     ("words", include_str!("../python/zoocheck_host/words.py")),
     ("probe", include_str!("../python/zoocheck_host/probe.py")),
+    ("unheard", include_str!("../python/zoocheck_host/unheard.py")),
     ("kept", include_str!("../python/zoocheck_host/kept.py")),
     ("program", include_str!("../python/zoocheck_host/program.py")),
     ("host", include_str!("../python/zoocheck_host/host.py")),

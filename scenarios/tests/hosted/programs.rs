@@ -386,3 +386,27 @@ fn a_program_may_owe_the_standard_promises_alone() {
         assert_eq!(report["verdict"], verdict, "{function}: {report:#}");
     }
 }
+
+/// They were logged at most, and the main thread said that all was well.
+#[test]
+fn a_program_fails_by_an_error_that_nobody_hears_of_and_by_no_other() {
+    if python().is_none() {
+        return;
+    }
+    let tests = host().join("tests");
+    let calm = format!("--promises lock=/lock {CALM} --clients 1 --rounds 1");
+    for function in ["loses_a_future", "loses_a_task", "loses_a_callback", "loses_a_watch"] {
+        let report = searched(&tests, "0", &format!("programs.py:{function} {calm}"));
+        assert_eq!(report["promise"], "no-failure", "{function}: {report:#}");
+    }
+    let run = |function: &str| {
+        let words = format!("run programs.py:{function} --promises lock=/lock --seeds 4 --format json");
+        json(&of_programs("0", &format!("{words} {ALONE}")))
+    };
+    for function in ["loses_a_future", "loses_a_task", "loses_a_watch", "loses_a_listener"] {
+        let report = run(function);
+        let fails = |it: &Value| it["name"] == "no-failure" && it["verdict"] == "broken";
+        assert!(report["promises"].as_array().expect("a list").iter().any(fails), "{function}: {report:#}");
+    }
+    assert_eq!(run("asks_what_came_of_it")["answer"], "held");
+}

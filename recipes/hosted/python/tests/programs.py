@@ -329,3 +329,54 @@ def finds_what_it_has_made(client, probe):
     node = "/program/of-" + probe.name
     client.retry(client.ensure_path, node)
     assert client.retry(client.exists, node), "what it has made is gone"
+
+
+def loses_a_future(client, probe):
+    """Wrong: nobody asks what came of it."""
+    holds(client, probe)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        pool.submit(int, "none")
+
+
+async def loses_a_task(client, probe):
+    """Wrong: as above, and the task is not dropped before the end."""
+    global task
+    await asyncio.to_thread(holds, client, probe)
+    task = asyncio.create_task(asyncio.to_thread(int, "none"))
+    await asyncio.wait([task])
+
+
+def loses_a_callback(client, probe):
+    """Wrong: kazoo logs it, and goes on."""
+    client.exists_async("/lock").rawlink(int)
+    holds(client, probe)
+
+
+def loses_a_watch(client, probe):
+    """Wrong: the same, and the watch is not set again."""
+    client.ensure_path("/lock")
+    client.ChildrenWatch("/lock", lambda children: children and int("none"))
+    holds(client, probe)
+
+
+def loses_a_listener(client, probe):
+    """Wrong: the same, where a connection is lost."""
+    client.add_listener(int)
+    holds(client, probe)
+    client.stop()
+
+
+async def asks_what_came_of_it(client, probe):
+    """Each error is heard of."""
+
+    await asyncio.to_thread(holds, client, probe)
+    await asyncio.gather(*[asyncio.to_thread(int, "none") for _ in range(3)], return_exceptions=True)
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
+    asyncio.get_running_loop().call_soon(int, "none")
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        pool.submit(int, "none").exception()
+        pool.submit(int, "none").add_done_callback(print)
+    try:
+        await asyncio.wait_for(asyncio.to_thread(int, "none"), 60)
+    except ValueError:
+        pass

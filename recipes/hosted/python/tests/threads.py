@@ -358,7 +358,7 @@ def main():
     for name in [name for name in sys.modules if name.split(".")[0] in ("asyncio", "concurrent", "_asyncio")]:
         del sys.modules[name]
     loop = importlib.import_module("zoocheck_host.loop")
-    loop.install()
+    loop.install(errors.append)
     globals().update(asyncio=sys.modules["asyncio"], concurrent=sys.modules["concurrent"])
     for case in CASES:
         for seed in range(50):

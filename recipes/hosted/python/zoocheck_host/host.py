@@ -58,12 +58,13 @@ class Host:
         clock.forbid(self.complain)
         self.leave = exits.install(self.exits)
         # Only now, as they keep what they have imported.
-        from zoocheck_host import loop
+        from zoocheck_host import loop, unheard
         from zoocheck_host.program import Program
 
-        loop.install()
+        loop.install(self.unheard)
+        unheard.install(self.unheard)
         signal.signal(signal.SIGPROF, self.spins)
-        self.loop, self.loads = loop, Program
+        self.loop, self.unheard_of, self.loads = loop, unheard, Program
 
     def complain(self, what):
         """The program does what must not be done: nothing of this life counts."""
@@ -85,6 +86,10 @@ class Host:
     def thread_ends(self, error):
         if self.life is not None:
             self.life.thread_ends(error)
+
+    def unheard(self, error):
+        if self.life is not None:
+            self.life.unheard(error)
 
     def serve(self):
         try:
@@ -145,6 +150,7 @@ class Host:
         turns = scheduler.Scheduler(clock.now, seed, stands_still, stands_still_ns)
         scheduler.begin(turns)
         self.loop.begin()
+        self.unheard_of.begin()
         logs.begin()
         exits.begin()
         self.wrong = None

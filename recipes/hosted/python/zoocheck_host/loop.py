@@ -46,12 +46,20 @@ class Loop(asyncio.BaseEventLoop):
     def _write_to_self(self):
         self._called.set()
 
+    def default_exception_handler(self, context):
+        """Of what goes wrong in a callback, or in a task that nobody asks."""
+        if context.get("exception") is not None:
+            self.tell(context["exception"])
+        super().default_exception_handler(context)
+
     create_connection = create_datagram_endpoint = create_unix_connection = _outside("socket.connect")
     create_unix_server = _outside("socket.bind")
     subprocess_exec = subprocess_shell = _outside("subprocess.Popen")
 
 
-def install():
+def install(tell):
+    """`tell` is told of errors that nobody handles."""
+    Loop.tell = staticmethod(tell)
     asyncio.DefaultEventLoopPolicy._loop_factory = Loop
     for module in (asyncio, asyncio.unix_events):
         module.SelectorEventLoop = module.EventLoop = Loop

@@ -14,7 +14,7 @@ import kazoo.version
 
 from greenlet import GreenletExit
 
-from zoocheck_host import clock, exits, host, scheduler
+from zoocheck_host import clock, exits, host, scheduler, unheard
 from zoocheck_host.handler import Connection, Handler
 from zoocheck_host.kept import Kept
 from zoocheck_host.probe import Probe, Tellers
@@ -97,7 +97,7 @@ class Life:
     def __init__(self, program, turns, name, process, clients, rounds, servers, timeout_ms):
         self.turns, self.now, self.owns = turns, clock.now, program.owns
         self.outputs = []
-        self.has_ended = self.thread_has_failed = False
+        self.has_ended = self.thread_has_failed = self.has_unheard_errors = False
         self.client = None
         self.connections = {}
         self.sockets = 0
@@ -135,6 +135,8 @@ class Life:
         if end in (DONE, LEFT):
             scheduler.exits()
         exits.run(self.raises)
+        if end in (DONE, LEFT):
+            unheard.end(self.unheard)
         self.ends(end)
         if end == LEFT:
             self.turns.stop()
@@ -148,8 +150,13 @@ class Life:
         self.raises(error)
         self.thread_has_failed |= not isinstance(error, SESSION_ENDS)
 
+    def unheard(self, error):
+        """Nobody may miss what came of it if the main thread has failed, or has lost its session."""
+        self.raises(error)
+        self.has_unheard_errors |= not isinstance(error, SESSION_ENDS)
+
     def ends(self, end):
-        if self.thread_has_failed and end != EXITED:
+        if self.thread_has_failed and end != EXITED or self.has_unheard_errors and end in (DONE, LEFT):
             end = FAILED
         # It may be about to close a connection that it takes for lost.
         if end == EXITED and self.client is not None and not self.client.connected:
