@@ -1,7 +1,6 @@
 //! What came of all orders of a few events of one run.
 
-use crate::verdict::PromiseResult;
-use crate::verdict::{Answer, CatalogueNote, Catalogued};
+use crate::verdict::{Answer, CatalogueNote, Catalogued, PromiseResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

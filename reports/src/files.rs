@@ -1,9 +1,8 @@
 //! Files that are there whole or not at all.
 
 use crate::{REPORT_FILE, Report, SweepReport, junit, to_json};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -7,8 +7,7 @@ use crate::ensemble::EnsembleReport;
 use crate::judge::{JudgeReport, JudgedTrial};
 use crate::live::{LivePromise, LiveReport};
 use crate::sweep::{Regression, SweepReport};
-use crate::verdict::PromiseResult;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, PromiseResult, Verdict};
 use crate::words::{of, seconds};
 use std::time::Duration;
 

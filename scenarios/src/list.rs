@@ -1,8 +1,7 @@
 //! What there is.
 
 use crate::output::{Format, paint, print};
-use crate::trial_list::Trials;
-use crate::trial_list::assumption;
+use crate::trial_list::{Trials, assumption};
 use crate::{Answer, BadInput};
 use serde::Serialize;
 use std::fmt::Write;

@@ -12,8 +12,7 @@ use outcomes::{Compared, compare};
 use std::sync::Arc;
 use subject::{Came, NO_END, Subject, within};
 use zk_harness::mutation::{Mutated, Mutation, Word};
-use zk_harness::trial::Bounds;
-use zk_harness::trial::Promises;
+use zk_harness::trial::{Bounds, Promises};
 use zk_model::CheckConfig;
 use zk_reports::{MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult};
 

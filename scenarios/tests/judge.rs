@@ -3,8 +3,7 @@
 use crate::common::zoocheck;
 use zk_harness::trial::{Bounds, Breaks, FoundBy, Trial};
 use zoocheck::reports::{HerdReport, JudgeReport, Report};
-use zoocheck::trials as zk_harness;
-use zoocheck::{Answer, Catalogue, Verdict};
+use zoocheck::{Answer, Catalogue, Verdict, trials as zk_harness};
 
 /// A lock of the catalogue that says other things of itself.
 fn claims(lock: &str) -> Trial {

@@ -10,16 +10,15 @@ use std::sync::Arc;
 use zk_api::{SessionId, Zxid};
 use zk_cluster::disk::Disk;
 use zk_proto::disk::{FileId, Files};
-use zk_proto::log;
 use zk_proto::message::{ConnectRequest, ToPeer, ToServer, WatchList, Xid};
 use zk_proto::order::NameOrder;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::recovery::{encode_epoch, recover};
 use zk_proto::server::{self, Input, Note, Output, Server, ServerConfig, Syncs};
-use zk_proto::snapshot;
 use zk_proto::txn::Txn;
 use zk_proto::zab::message::{LinkId, Snapshot};
 use zk_proto::zab::{self, Peer, RecoveredHistory, Timer};
+use zk_proto::{log, snapshot};
 
 /// Always. What is between two inputs is no time at all.
 const NOW_MS: i64 = 0;

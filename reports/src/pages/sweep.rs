@@ -8,8 +8,7 @@ use crate::report::Report;
 use crate::suite::{Suite, of_sweep};
 use crate::sweep::{Missing, Regression, SLEPT_ON, SweepReport, shard_of};
 use crate::text::{Paint, text};
-use crate::verdict::{CatalogueNote, Verdict};
-use crate::verdict::{Failure, PromiseResult};
+use crate::verdict::{CatalogueNote, Failure, PromiseResult, Verdict};
 use crate::words::{count, of, seconds, wall};
 
 /// How many breaks without a picture are listed, of each promise.

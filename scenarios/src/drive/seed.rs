@@ -3,9 +3,8 @@
 use super::faults::{Struck, strike};
 use super::plan::Plan;
 use super::processes::ClientProcesses;
-use crate::BadInput;
-use crate::observe;
 use crate::observe::{Found, Judge};
+use crate::{BadInput, observe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

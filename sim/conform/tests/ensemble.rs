@@ -6,13 +6,11 @@
 use crate::common::ensemble::{Ensemble, Machines};
 use crate::common::real::Real;
 use std::collections::VecDeque;
-use std::env;
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::thread;
 use std::time::Instant;
+use std::{env, fs, thread};
 
 use zk_conform::script::{Control, Script, parse};
 use zk_serve::Fault;

@@ -1,9 +1,8 @@
 //! Every answer is that of the reference.
 
-use crate::atomic;
 use crate::executed::{Executed, Proven, What, own};
 use crate::reference::{Asker, Own, Reference, proves};
-use crate::{Invariant, Report};
+use crate::{Invariant, Report, atomic};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use zk_api::{Acl, AclList, ErrorCode, Identity, Request, Response, SessionId, Text, Zxid};

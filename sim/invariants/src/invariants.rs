@@ -2,7 +2,6 @@
 
 use crate::answers::Answers;
 use crate::ensemble::{Ensemble, View};
-use crate::ephemerals;
 use crate::expiry::Expiry;
 use crate::fifo::SessionFifo;
 use crate::handshake::{Handshakes, Rank};
@@ -12,7 +11,7 @@ use crate::survive::Survive;
 use crate::syncs::Syncs;
 use crate::watches::{Private, Watches};
 use crate::zxids::Zxids;
-use crate::{Invariant, Report, Setup};
+use crate::{Invariant, Report, Setup, ephemerals};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::{ErrorCode, Identity, Request, SessionId, Text, Zxid};

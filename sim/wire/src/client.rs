@@ -1,6 +1,5 @@
 //! The client's end of a connection.
 
-use crate::connect;
 use crate::event::read_event;
 use crate::frame::put_frame;
 use crate::jute::{Malformed, Reader, put_i32};
@@ -9,7 +8,7 @@ use crate::reply::{ReplyHeader, read_response};
 use crate::request::put_request;
 use crate::server::NO_ZXID;
 use crate::set_watches::{parts, put_set_watches, set_watches_code};
-use crate::{OpCode, WireError, xid};
+use crate::{OpCode, WireError, connect, xid};
 use zk_api::{ErrorCode, Response};
 use zk_proto::message::{ToClient, ToServer, WatchList, Xid};
 

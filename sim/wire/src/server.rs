@@ -1,6 +1,5 @@
 //! The server's end of a connection.
 
-use crate::connect;
 use crate::error::Refusal;
 use crate::event::put_event;
 use crate::frame::put_frame;
@@ -9,7 +8,7 @@ use crate::outstanding::{Asked, Outstanding};
 use crate::reply::{ReplyHeader, put_reply};
 use crate::request::read_request;
 use crate::set_watches::read_set_watches;
-use crate::{OpCode, WireError, xid};
+use crate::{OpCode, WireError, connect, xid};
 use zk_api::{Data, ErrorCode, Request, Zxid};
 use zk_proto::message::{ToClient, ToServer, Xid};
 

@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, barrier};
 use zk_api::{Either, ZooKeeper, race};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// The barrier, but what it is told of is not looked at, and a lost connection counts as well (S-010).

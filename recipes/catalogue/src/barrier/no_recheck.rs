@@ -1,8 +1,7 @@
 //! `barrier/no-recheck`: the event is taken for the barrier's end.
 
 use super::fixture::{Fixture, barrier};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// The barrier, but for one arrow: after the event, it does not look again.

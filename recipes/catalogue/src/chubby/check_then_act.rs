@@ -3,8 +3,7 @@
 use super::fixture::{chubby, look, presents, promises};
 use crate::lock::{Fixture, LOCK};
 use zk_api::{Local, ZooKeeper};
-use zk_harness::common::plain;
-use zk_harness::common::{Stop, in_round};
+use zk_harness::common::{Stop, in_round, plain};
 use zk_harness::event::{Observation, Resource};
 use zk_harness::promises::ExclusionAtResource;
 use zk_harness::trial::{Bounds, Trial};

@@ -4,8 +4,7 @@ use super::fixture::{chubby, look, mode, presents};
 use crate::lock::Fixture;
 use crate::shared_lock::of_reader;
 use zk_api::ZPath;
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::Mode;
 

@@ -2,8 +2,7 @@
 
 use super::fixture::{chubby, look, presents};
 use crate::lock::Fixture;
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::Mode;
 

@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, election};
 use zk_api::{CreateMode, Data, Either, ZooKeeper, race};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// May be closed at any time before it stands, and deletes on closing the candidate that it knows of.

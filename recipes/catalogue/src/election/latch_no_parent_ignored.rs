@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, election};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// So often process 0 looks in a round whether the election's znode may go.

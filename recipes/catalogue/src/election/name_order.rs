@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, election};
 use crate::lock::name_order::place;
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// Takes the least name for the first candidate; with a guid before the number, that is the least guid.

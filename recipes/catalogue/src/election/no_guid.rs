@@ -2,8 +2,7 @@
 
 use super::fixture::{ELECTION, Fixture, election};
 use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// Candidates without a guid: when the answer to a create is lost, it is simply asked again.

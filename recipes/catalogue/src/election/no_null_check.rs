@@ -1,8 +1,7 @@
 //! `election/no-null-check`: waits for who is gone.
 
 use super::fixture::{Fixture, election};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// Watches its predecessor without looking whether it is still there.

@@ -3,8 +3,7 @@
 use super::epochs;
 use super::fixture::{Fixture, election};
 use zk_api::sequence_of;
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::{Election, OnDisconnect};
 

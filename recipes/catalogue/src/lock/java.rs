@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, lock};
 use zk_api::{CreateMode, Data, Either, EventType, Text, WatchedEvent, ZooKeeper, race};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// A lock class published as an example, monitor and all.

@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, lock};
 use zk_api::{CreateMode, Data, ZooKeeper};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// The sequential lock as it was published before contenders had guids.

@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, Next, lock};
 use zk_api::ZPath;
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// The lock with guids, but for one arrow: after the event, the list is not looked at again.

@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, Next, lock};
 use zk_api::{Either, EventType, KeeperState, WatchedEvent, ZPath, ZooKeeper, race};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// The lock with guids, in a client library that forgets its watches with the connection.

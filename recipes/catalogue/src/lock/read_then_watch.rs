@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, Next, lock};
 use zk_api::{Local, Watch, ZPath, ZooKeeper};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// The lock with guids, but it looks first and sets its watch then.

@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, LOCK, lock};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::promise::AnyPromise;
 use zk_harness::promises::{
     ExclusionAmongLiveSessions, ExclusionAtResource, Measured, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,

@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, lock};
 use super::simple;
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// The simple lock with its gap closed: where the znode is gone as it is looked for, it tries to create it again.

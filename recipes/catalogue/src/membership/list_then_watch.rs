@@ -3,8 +3,7 @@
 use super::fixture::{Fixture, group};
 use std::collections::BTreeSet;
 use zk_api::{Local, Text, ZooKeeper};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// Lists the members, does something about them, and then sets the watch by a request of its own.

@@ -2,8 +2,7 @@
 
 use super::fixture::{Fixture, group};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZooKeeper};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 
 /// Takes it for success when a znode of its name exists already.

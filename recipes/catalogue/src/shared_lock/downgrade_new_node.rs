@@ -2,8 +2,7 @@
 
 use super::fixture::shared;
 use crate::lock::Fixture;
-use zk_harness::common::plain;
-use zk_harness::common::{Stop, knowing};
+use zk_harness::common::{Stop, knowing, plain};
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::Mode;
 

@@ -5,10 +5,9 @@ use zk_api::{Text, ZPath, sequence_of};
 use zk_harness::common::plain::{self, Place};
 use zk_harness::common::{Stop, Turn};
 use zk_harness::promise::AnyPromise;
-use zk_harness::promises;
 use zk_harness::promises::{DONE, Order, START};
 use zk_harness::trial::Trial;
-use zk_harness::words;
+use zk_harness::{promises, words};
 use zk_recipes::Mode;
 
 /// What an actor does in a round.

@@ -3,8 +3,7 @@
 use super::fixture::{Access, access, of_reader, shared};
 use crate::lock::Fixture;
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::Mode;
 

@@ -3,8 +3,7 @@
 use super::fixture::{Access, access};
 use crate::lock::{Fixture, LOCK, lock};
 use zk_api::{CreateMode, Data, ZooKeeper};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::promises::{
     ExclusionAmongLiveSessions, ExclusionAtResource, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
 };

@@ -3,8 +3,7 @@
 use super::right::{LIMIT, promises};
 use crate::lock::{Fixture, LOCK, lock};
 use zk_api::{Either, ZPath, ZooKeeper, race};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::promises::of_fair_lock;
 use zk_harness::trial::{Bounds, Trial};
 

@@ -1,8 +1,7 @@
 //! `try-lock/waits`: who tries waits.
 
 use crate::lock::{Fixture, LOCK, lock};
-use zk_harness::common::Stop;
-use zk_harness::common::plain;
+use zk_harness::common::{Stop, plain};
 use zk_harness::promises::{TrySucceedsUncontended, of_fair_lock};
 use zk_harness::trial::{Bounds, Trial};
 

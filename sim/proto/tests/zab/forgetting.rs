@@ -7,8 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_api::Zxid;
 use zk_cluster::peer::BarePeer;
 use zk_proto::mutant::Mutant;
-use zk_proto::zab::Peer;
-use zk_proto::zab::invariants;
+use zk_proto::zab::{Peer, invariants};
 
 /// What is broken by name.
 fn broken(rig: &Rig) -> BTreeSet<&'static str> {

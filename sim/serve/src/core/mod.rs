@@ -29,7 +29,6 @@ mod stage;
 mod tests;
 mod zab_watch;
 
-use crate::Options;
 use crate::fault::{Fault, When};
 use crate::link::State;
 use crate::listener::Entrance;
@@ -37,7 +36,7 @@ use crate::message::ToCore;
 use crate::record::{Record, What};
 use crate::time::{MS, Nanos, steady_ms};
 use crate::verdict::Verdict;
-use crate::words;
+use crate::{Options, words};
 use conn::{ConnPhase, Fate, Latency, Stats};
 use conns::Conns;
 use ensemble::Ensemble;
