@@ -22,7 +22,7 @@ async fn wait(fixture: Fixture) -> Result<(), Stop> {
         return Ok(());
     }
     fixture.sees();
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     let told = zk.state_change();
     if let (Some(_), watch) = plain::exists(&zk, &fixture.node(), "").await? {
         match race(watch, told).await {

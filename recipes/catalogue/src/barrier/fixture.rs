@@ -70,17 +70,13 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
 /// One round of an actor.
 #[derive(Clone)]
 pub struct Fixture {
-    zk: InRound<AnyZooKeeper>,
+    /// The session. Checkpoints made with it know which round it is.
+    pub zk: InRound<AnyZooKeeper>,
     probe: AnyProbe,
     round: u8,
 }
 
 impl Fixture {
-    /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<AnyZooKeeper> {
-        self.zk.clone()
-    }
-
     /// The barrier's znode.
     pub fn node(&self) -> ZPath {
         ZPath::parse(BARRIER).expect("a constant")
@@ -88,7 +84,7 @@ impl Fixture {
 
     /// The barrier as it should be.
     pub fn recipe(&self) -> Barrier<InRound<AnyZooKeeper>> {
-        Barrier::new(self.zk(), &self.node())
+        Barrier::new(self.zk.clone(), &self.node())
     }
 
     /// Looks whether it is there, and waits for an event and looks again as long as it is, as published.
@@ -115,7 +111,7 @@ impl Fixture {
     }
 
     async fn raise_and_lower(&self, lower: impl Turn<Fixture>) -> Result<(), Stop> {
-        let (zk, node) = (self.zk(), self.node());
+        let (zk, node) = (self.zk.clone(), self.node());
         let barrier = self.recipe();
         self.note(words::RAISES);
         barrier.raise(Data::NULL).await?;

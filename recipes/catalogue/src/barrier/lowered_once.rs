@@ -24,7 +24,7 @@ async fn wait(fixture: Fixture) -> Result<(), Stop> {
 }
 
 async fn lower(fixture: Fixture) -> Result<(), Stop> {
-    match fixture.zk().delete(&fixture.node(), -1).await {
+    match fixture.zk.delete(&fixture.node(), -1).await {
         Err(error) if error.is_session_over() => Err(error.into()),
         Err(error) if error.outcome() == Outcome::NotApplied => fixture.lowers().await,
         Ok(()) | Err(_) => Ok(()),

@@ -20,7 +20,7 @@ async fn wait(fixture: Fixture) -> Result<(), Stop> {
         return Ok(());
     }
     fixture.sees();
-    if let (Some(_), watch) = plain::exists(&fixture.zk(), &fixture.node(), "").await? {
+    if let (Some(_), watch) = plain::exists(&fixture.zk, &fixture.node(), "").await? {
         plain::event(watch).await?;
     }
     Ok(())

@@ -34,7 +34,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;
     plain::turn(&zk, &lock, &own).await?;
     fixture.tells(Observation::Granted { lock: lock.text(), node: own.text(), token: None });
@@ -45,10 +45,10 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
         // CheckSequencer: the znode exists, and its version is still 0.
         let accepted = look(&in_round(zk.clone(), nth), &own).await?.is_some_and(|stat| stat.version() == 0);
         presents(&fixture, &own, Mode::Exclusive, Some(accepted));
-        if accepted && fixture.role().effects {
+        if accepted && fixture.role.effects {
             fixture.writes(Resource::Unfenced, None).await;
         }
-        if fixture.role().effects && nth == 0 {
+        if fixture.role.effects && nth == 0 {
             fixture.works().await;
         }
     }

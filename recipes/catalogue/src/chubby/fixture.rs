@@ -48,7 +48,7 @@ pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
 
 /// Who holds it in which mode: by turns.
 pub(super) fn mode(fixture: &Fixture) -> Mode {
-    match (fixture.role().me.process + u16::from(fixture.round())) % 3 {
+    match (fixture.role.me.process + u16::from(fixture.round)) % 3 {
         1 => Mode::Shared,
         _ => Mode::Exclusive,
     }

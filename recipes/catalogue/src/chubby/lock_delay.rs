@@ -48,7 +48,7 @@ fn delayed(name: &'static str, turn: impl Turn<Fixture>) -> Trial {
 }
 
 async fn turn(fixture: Fixture, delay: Option<Duration>) -> Result<(), Stop> {
-    let zk = TellsDelay { zk: fixture.zk(), fixture: fixture.clone() };
+    let zk = TellsDelay { zk: fixture.zk.clone(), fixture: fixture.clone() };
     let mut handle = Handle::open(zk, &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
     if let Some(delay) = delay {
         handle.set_lock_delay(delay);

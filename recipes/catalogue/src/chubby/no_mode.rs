@@ -19,7 +19,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let mode = mode(&fixture);
     let (kind, rule) = match mode {
         Mode::Shared => ("read", of_reader as fn(&ZPath, &[_], &ZPath) -> _),

@@ -39,7 +39,7 @@ fn ours(name: &'static str, checks_late: bool) -> Trial {
 }
 
 async fn turn(fixture: Fixture, checks_late: bool) -> Result<(), Stop> {
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     let mode = mode(&fixture);
     let mut handle = Handle::open(zk.clone(), &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
     let locked = handle.acquire(mode).await.map_err(stop)?;
@@ -83,7 +83,7 @@ pub fn tried() -> Trial {
 
 async fn tries(fixture: Fixture) -> Result<(), Stop> {
     let alive = Locals::default();
-    let zk = alive.told_by(fixture.zk());
+    let zk = alive.told_by(fixture.zk.clone());
     let mut handle = Handle::open(zk.clone(), &fixture.lock(), &fixture.guid()).await.map_err(stop)?;
     let Some(locked) = handle.try_acquire(Mode::Exclusive).await.map_err(stop)? else {
         fixture.passes("somebody stands before it");

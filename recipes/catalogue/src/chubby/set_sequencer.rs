@@ -17,7 +17,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;
     plain::turn(&zk, &lock, &own).await?;
     fixture.section(&own, None, std::future::pending::<()>()).await;

@@ -18,7 +18,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;
     presents(&fixture, &own, Mode::Exclusive, None);
     // CheckSequencer: the znode exists, and its version is still 0.

@@ -59,7 +59,7 @@ type Read = (Option<(Data, Stat)>, Option<Watch>);
 
 impl Careless {
     async fn read(self, fixture: &Fixture) -> Result<(), Stop> {
-        let zk = fixture.zk();
+        let zk = fixture.zk.clone();
         fixture.follows();
         let mut seen: Option<Option<i32>> = None;
         let mut is_last = false;
@@ -97,7 +97,7 @@ impl Careless {
 
     /// Reads, as carelessly as it is.
     async fn look(self, fixture: &Fixture, seen: Option<Option<i32>>) -> Result<Read, Error> {
-        let (zk, name) = (fixture.zk(), fixture.name());
+        let (zk, name) = (fixture.zk.clone(), fixture.name());
         let text = |seen: Option<Option<i32>>| match seen {
             None => -2,
             Some(version) => version.unwrap_or(-1).into(),
@@ -126,7 +126,7 @@ impl Careless {
 
     /// Waits for an event that nobody will tell; the end of the session it would notice.
     async fn never_told(self, fixture: &Fixture) -> Result<(), Stop> {
-        let zk = fixture.zk();
+        let zk = fixture.zk.clone();
         loop {
             let change = zk.state_change();
             if zk.state().is_final() {

@@ -61,17 +61,13 @@ pub fn configuration(name: &'static str, write: impl Turn<Fixture>, read: impl T
 /// One round of an actor.
 #[derive(Clone)]
 pub struct Fixture {
-    zk: InRound<AnyZooKeeper>,
+    /// The session. Checkpoints made with it know which round it is.
+    pub zk: InRound<AnyZooKeeper>,
     probe: AnyProbe,
     is_last: bool,
 }
 
 impl Fixture {
-    /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<AnyZooKeeper> {
-        self.zk.clone()
-    }
-
     /// The configuration's znode.
     pub fn config(&self) -> ZPath {
         ZPath::parse(CONFIG).expect("a constant")
@@ -116,7 +112,7 @@ impl Fixture {
 
     /// Publishes two values that are alike, by the recipe.
     pub async fn publishes(&self) -> Result<(), Stop> {
-        let mut config = Configuration::new(self.zk(), &self.config());
+        let mut config = Configuration::new(self.zk.clone(), &self.config());
         let before = config.changed().await?.values;
         let next = self.next(before.values().next());
         self.begins(&next);
@@ -130,7 +126,7 @@ impl Fixture {
     /// Sets the setting by the recipe, in the place of a znode that is removed before. Gives the version.
     pub async fn replaces(&self) -> Result<Zxid, Stop> {
         let alive = Locals::default();
-        let mut setting = Setting::new(alive.told_by(self.zk()), &self.name());
+        let mut setting = Setting::new(alive.told_by(self.zk.clone()), &self.name());
         let before = setting.changed().await?;
         let next = self.next(before.map(|value| value.data).as_ref());
         self.begins(&next);
@@ -144,7 +140,7 @@ impl Fixture {
 
     /// Sets the setting by the recipe. Gives the version.
     pub async fn sets(&self) -> Result<Zxid, Stop> {
-        let mut setting = Setting::new(self.zk(), &self.name());
+        let mut setting = Setting::new(self.zk.clone(), &self.name());
         let before = setting.changed().await?;
         let next = self.next(before.map(|value| value.data).as_ref());
         self.begins(&next);

@@ -25,7 +25,7 @@ async fn whole_write(fixture: Fixture) -> Result<(), Stop> {
 
 async fn whole_read(fixture: Fixture) -> Result<(), Stop> {
     fixture.follows();
-    let mut config = Configuration::new(fixture.zk(), &fixture.config());
+    let mut config = Configuration::new(fixture.zk.clone(), &fixture.config());
     while !fixture.sees(&config.changed().await?.values) {}
     fixture.is_through();
     Ok(())
@@ -45,7 +45,7 @@ async fn write(fixture: Fixture) -> Result<(), Stop> {
 
 async fn read(fixture: Fixture) -> Result<(), Stop> {
     fixture.follows();
-    let mut setting = Setting::new(fixture.zk(), &fixture.name());
+    let mut setting = Setting::new(fixture.zk.clone(), &fixture.name());
     while !fixture.sees_value(setting.changed().await?.as_ref()) {}
     fixture.is_through();
     Ok(())

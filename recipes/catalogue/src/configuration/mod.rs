@@ -14,7 +14,7 @@
 //! /// Follows the setting up to its last value, and says what it sees.
 //! async fn read(fixture: Fixture) -> Result<(), Stop> {
 //!     fixture.follows();
-//!     let mut setting = Setting::new(fixture.zk(), &fixture.name());
+//!     let mut setting = Setting::new(fixture.zk.clone(), &fixture.name());
 //!     while !fixture.sees_value(setting.changed().await?.as_ref()) {}
 //!     fixture.is_through();
 //!     Ok(())

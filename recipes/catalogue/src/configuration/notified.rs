@@ -61,7 +61,7 @@ fn notified(name: &'static str, told: Told) -> Trial {
 
 async fn write(fixture: Fixture) -> Result<(), Stop> {
     let version = fixture.sets().await?;
-    fixture.zk().checkpoint("told/tells", &[Local::Zxid(version)]);
+    fixture.zk.checkpoint("told/tells", &[Local::Zxid(version)]);
     fixture.tells(version).await;
     fixture.pauses().await
 }
@@ -69,7 +69,7 @@ async fn write(fixture: Fixture) -> Result<(), Stop> {
 impl Told {
     async fn follow(self, fixture: &Fixture) -> Result<(), Stop> {
         fixture.follows();
-        let mut setting = Setting::new(fixture.zk(), &fixture.name());
+        let mut setting = Setting::new(fixture.zk.clone(), &fixture.name());
         let first = setting.changed().await?;
         fixture.sees_value(first.as_ref());
         if fixture.is_told(first.map_or(Zxid::ZERO, |value| value.version)).await {
@@ -90,13 +90,13 @@ impl Told {
 
 /// The value, from wherever it is asked for; `None` if there is none.
 async fn read(fixture: &Fixture) -> Result<Option<Data>, Stop> {
-    let (zk, name) = (fixture.zk(), fixture.name());
+    let (zk, name) = (fixture.zk.clone(), fixture.name());
     let data = || plain::unless(ErrorCode::NoNode, zk.data(&name));
     Ok(plain::again_from(&zk, "told/read", &[], data).await?.map(|(data, _)| data))
 }
 
 /// Syncs, however often it takes.
 async fn sync(fixture: &Fixture) -> Result<(), Stop> {
-    let (zk, name) = (fixture.zk(), fixture.name());
+    let (zk, name) = (fixture.zk.clone(), fixture.name());
     plain::again_from(&zk, "told/sync", &[], || zk.sync(&name)).await
 }

@@ -24,7 +24,7 @@ async fn write(fixture: Fixture) -> Result<(), Stop> {
 }
 
 async fn read(fixture: Fixture) -> Result<(), Stop> {
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     fixture.follows();
     loop {
         zk.checkpoint("torn/read", &[]);
@@ -44,7 +44,7 @@ async fn read(fixture: Fixture) -> Result<(), Stop> {
 
 /// One value after the other, and the watch of the version they had before.
 async fn all(fixture: &Fixture) -> Result<(BTreeMap<Text, Data>, Watch), Error> {
-    let (zk, config) = (fixture.zk(), fixture.config());
+    let (zk, config) = (fixture.zk.clone(), fixture.config());
     let (_, watch) = zk.data_watch(&config).await?;
     let mut values = BTreeMap::new();
     for name in zk.children(&config).await? {

@@ -92,18 +92,14 @@ fn promises(size: Size, is_single: bool, wakes: Vec<Box<dyn AnyPromise>>) -> Vec
 /// One round of a member.
 #[derive(Clone)]
 pub struct Fixture {
-    zk: InRound<AnyZooKeeper>,
+    /// The session. Checkpoints made with it know which round it is.
+    pub zk: InRound<AnyZooKeeper>,
     probe: AnyProbe,
     role: Role,
     size: u16,
 }
 
 impl Fixture {
-    /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<AnyZooKeeper> {
-        self.zk.clone()
-    }
-
     /// The barrier's znode.
     pub fn barrier(&self) -> ZPath {
         ZPath::parse(BARRIER).expect("a constant")

@@ -23,7 +23,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 async fn enter_and_leave(fixture: Fixture) -> Result<bool, Stop> {
-    let (zk, parent, guid) = (fixture.zk(), fixture.barrier(), fixture.guid());
+    let (zk, parent, guid) = (fixture.zk.clone(), fixture.barrier(), fixture.guid());
     let mut barrier =
         DoubleBarrier::new(zk, &parent, &guid, fixture.size()).expect("a guid is fit for a name");
     let inside = barrier.enter().await?;

@@ -53,7 +53,7 @@ pub(super) const SOUND: Steps = Steps {
 impl Steps {
     /// Enters, works and leaves.
     pub(super) async fn round(self, fixture: &Fixture) -> Result<bool, Stop> {
-        let zk = fixture.zk();
+        let zk = fixture.zk.clone();
         let own = plain::child(&fixture.barrier(), &fixture.name());
         if !self.enter(fixture, &zk, &own).await? {
             return Ok(false);
@@ -151,7 +151,7 @@ async fn list(zk: &impl ZooKeeper) -> Result<Vec<Text>, Stop> {
 /// A barrier by the list of children alone, as a tutorial has it: enters when the list is long enough, leaves when it
 /// is empty.
 pub(super) async fn tutorial(fixture: &Fixture) -> Result<bool, Stop> {
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     let own = plain::child(&barrier(), &fixture.name());
     make(&zk, &own, CreateMode::Ephemeral, false).await?;
     until(&zk, &own, |members| members >= fixture.size()).await?;

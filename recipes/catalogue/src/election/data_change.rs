@@ -18,7 +18,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     let own = fixture.stand(&fixture.guid()).await?;
     loop {
         match fixture.place(&own).await? {

@@ -25,7 +25,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     let own = fixture.stand(&fixture.guid()).await?;
     plain::turn(&zk, &fixture.election(), &own).await?;
     let mut first = pin!(fixture.term(&own, None, fixture.session_over(), async { Ok(()) }));

@@ -30,7 +30,7 @@ fn ours(name: &'static str, looks: bool) -> Trial {
 }
 
 async fn turn(fixture: Fixture, looks: bool) -> Result<(), Stop> {
-    let (zk, parent, guid) = (fixture.zk(), fixture.election(), fixture.guid());
+    let (zk, parent, guid) = (fixture.zk.clone(), fixture.election(), fixture.guid());
     let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");
     let leadership = election.lead().await?;
     let announced = async {

@@ -76,25 +76,17 @@ pub(crate) async fn session_over(zk: &impl ZooKeeper) {
 /// One round of an actor.
 #[derive(Clone)]
 pub struct Fixture {
-    zk: InRound<AnyZooKeeper>,
+    /// The session. Checkpoints made with it know which round it is.
+    pub zk: InRound<AnyZooKeeper>,
     probe: AnyProbe,
-    role: Role,
+    /// The actor's role.
+    pub role: Role,
 }
 
 impl Fixture {
-    /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<AnyZooKeeper> {
-        self.zk.clone()
-    }
-
     /// The election's znode.
     pub fn election(&self) -> ZPath {
         ZPath::parse(ELECTION).expect("a constant")
-    }
-
-    /// The actor's role.
-    pub fn role(&self) -> Role {
-        self.role
     }
 
     /// A guid of this attempt.

@@ -19,8 +19,8 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let mut election =
-        Election::new(fixture.zk(), &fixture.election(), &fixture.guid()).expect("a guid is fit for a name");
+    let mut election = Election::new(fixture.zk.clone(), &fixture.election(), &fixture.guid())
+        .expect("a guid is fit for a name");
     let leadership = election.lead().await?;
     let never = std::future::pending::<()>();
     fixture.term(leadership.node(), Some(leadership.epoch()), never, async { Ok(()) }).await?;

@@ -17,7 +17,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let me = format!("process{}", fixture.role().me.process);
+    let me = format!("process{}", fixture.role.me.process);
     let own = fixture.finds_or_stands(&me).await?;
     fixture.leads_in_turn(&own).await
 }

@@ -18,7 +18,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, guid) = (fixture.zk(), fixture.guid());
+    let (zk, guid) = (fixture.zk.clone(), fixture.guid());
     let created = zk.create(&fixture.prefix(&guid), Data::NULL, CreateMode::EphemeralSequential);
     let own = match race(created, fixture.point()).await {
         // Closed, and no candidate is known.

@@ -23,11 +23,11 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    if fixture.role().me.process == 0 {
+    if fixture.role.me.process == 0 {
         return tidies_up(&fixture).await;
     }
-    let (zk, guid) = (fixture.zk(), fixture.guid());
-    if fixture.role().me.life > 0 {
+    let (zk, guid) = (fixture.zk.clone(), fixture.guid());
+    if fixture.role.me.life > 0 {
         look(&zk, &fixture.election()).await?;
     }
     let own = stand(&zk, &fixture.election(), &fixture.prefix(&guid)).await?;
@@ -36,7 +36,7 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
 
 /// Removes the election's znode when nobody stands.
 async fn tidies_up(fixture: &Fixture) -> Result<(), Stop> {
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     for look in 0..LOOKS {
         zk.checkpoint("latch/tidy", &[Local::Number(look.into())]);
         match zk.delete(&fixture.election(), -1).await {

@@ -20,7 +20,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, guid) = (fixture.zk(), fixture.guid());
+    let (zk, guid) = (fixture.zk.clone(), fixture.guid());
     let mut own = fixture.stand(&guid).await?;
     loop {
         match fixture.place(&own).await? {
@@ -45,7 +45,7 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
 
 /// Looks, deletes the candidate and makes another, all asked for at once.
 async fn reset(fixture: &Fixture, guid: &str, own: ZPath) -> Result<ZPath, Stop> {
-    let (zk, election) = (fixture.zk(), fixture.election());
+    let (zk, election) = (fixture.zk.clone(), fixture.election());
     let listed = zk.children(&election);
     let deleted = zk.delete(&own, -1);
     let created = zk.create(&fixture.prefix(guid), Data::NULL, CreateMode::EphemeralSequential);
@@ -74,7 +74,7 @@ async fn settled(
     gone: Result<(), zk_api::Error>,
     made: Result<zk_api::Text, zk_api::Error>,
 ) -> Result<ZPath, Stop> {
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     if let Err(e) = gone
         && e.code != ErrorCode::NoNode
     {

@@ -17,7 +17,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, election) = (fixture.zk(), fixture.election());
+    let (zk, election) = (fixture.zk.clone(), fixture.election());
     let own = fixture.stand(&fixture.guid()).await?;
     plain::turn_by(&zk, &election, &own, place).await?;
     fixture.leads(&own).await

@@ -17,7 +17,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let own = stand(&fixture.zk(), &plain::child(&fixture.election(), "n-")).await?;
+    let own = stand(&fixture.zk, &plain::child(&fixture.election(), "n-")).await?;
     fixture.leads_in_turn(&own).await
 }
 

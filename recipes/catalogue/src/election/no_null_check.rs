@@ -16,7 +16,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let zk = &fixture.zk();
+    let zk = &fixture.zk;
     let own = &fixture.stand(&fixture.guid()).await?;
     let waits = |before| async move {
         let (_, watch) = plain::exists(zk, &before, own.as_str()).await?;

@@ -21,7 +21,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, parent) = (fixture.zk(), fixture.election());
+    let (zk, parent) = (fixture.zk.clone(), fixture.election());
     let mut election = Election::new(zk.clone(), &parent, &fixture.guid()).expect("a guid is fit for a name");
     let leadership = election.lead().await?;
     let lost = leadership.session_lost(OnDisconnect::Stop);

@@ -18,7 +18,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, election) = (fixture.zk(), fixture.election());
+    let (zk, election) = (fixture.zk.clone(), fixture.election());
     let own = fixture.stand(&fixture.guid()).await?;
     loop {
         let names = plain::children(&zk, &election, own.as_str()).await?;

@@ -17,6 +17,6 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let guid = format!("process{}", fixture.role().me.process);
+    let guid = format!("process{}", fixture.role.me.process);
     fixture.adopts(&guid).await
 }

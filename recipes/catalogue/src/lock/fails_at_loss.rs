@@ -19,7 +19,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend(&zk, &lock, &fixture.guid()).await?;
     loop {
         zk.checkpoint("fails-at-loss/list", &[Local::Text(own.as_str())]);

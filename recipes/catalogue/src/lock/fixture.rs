@@ -68,21 +68,19 @@ pub enum Next {
 /// One round of an actor.
 #[derive(Clone)]
 pub struct Fixture {
-    zk: InRound<AnyZooKeeper>,
+    /// The session. Checkpoints made with it know which round it is.
+    pub zk: InRound<AnyZooKeeper>,
     probe: AnyProbe,
-    role: Role,
-    round: u8,
+    /// Who plays which role.
+    pub role: Role,
+    /// Which round it is, from 0.
+    pub round: u8,
 }
 
 impl Fixture {
     /// A round of an actor.
     pub(crate) fn new(zk: InRound<AnyZooKeeper>, probe: &AnyProbe, role: Role, round: u8) -> Fixture {
         Fixture { zk, probe: probe.clone(), role, round }
-    }
-
-    /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<AnyZooKeeper> {
-        self.zk.clone()
     }
 
     /// The lock's znode.
@@ -228,16 +226,6 @@ impl Fixture {
     /// Writes to a resource.
     pub fn writes(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
         self.probe.write(resource, token)
-    }
-
-    /// Who plays which role.
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
-    /// Which round it is, from 0.
-    pub fn round(&self) -> u8 {
-        self.round
     }
 
     /// Writes to both resources; tells whether the lock was lost meanwhile.

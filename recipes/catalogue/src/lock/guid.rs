@@ -41,7 +41,7 @@ pub fn trial() -> Trial {
 
 pub(super) async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let guid = fixture.guid();
-    let mut lock = Lock::new(fixture.zk(), &fixture.lock(), &guid).expect("a guid is fit for a name");
+    let mut lock = Lock::new(fixture.zk.clone(), &fixture.lock(), &guid).expect("a guid is fit for a name");
     let held = lock.acquire().await?;
     fixture.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
     Ok(held.release().await?)

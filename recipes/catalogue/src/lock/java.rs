@@ -22,7 +22,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let prefix = plain::child(&lock, "lock-");
     let own = plain::path(&zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await?);
     let names = in_order(zk.children(&lock).await?);

@@ -8,7 +8,7 @@
 //!
 //! /// Makes a znode, waits until it is the first, works, and deletes it.
 //! async fn turn(fixture: Fixture) -> Result<(), Stop> {
-//!     let (zk, parent) = (fixture.zk(), fixture.lock());
+//!     let (zk, parent) = (fixture.zk.clone(), fixture.lock());
 //!     let own = plain::contend(&zk, &parent, &fixture.guid()).await?;
 //!     plain::turn(&zk, &parent, &own).await?;
 //!     fixture.holds(&own).await

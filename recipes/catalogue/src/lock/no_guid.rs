@@ -18,7 +18,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let prefix = plain::child(&lock, "lock-");
     let create = || zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential);
     let own = plain::path(&plain::again_from(&zk, "no-guid/create", &[], create).await?);

@@ -18,7 +18,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let zk = &fixture.zk();
+    let zk = &fixture.zk;
     let waits = |lower: ZPath, own: ZPath| async move {
         match plain::exists(zk, &lower, own.as_str()).await? {
             (None, _) => Ok(Next::Look),

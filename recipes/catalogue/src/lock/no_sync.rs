@@ -41,7 +41,7 @@ fn no_sync(name: &'static str, how: NoSync) -> Trial {
 
 impl NoSync {
     async fn turn(self, fixture: Fixture) -> Result<(), Stop> {
-        let (zk, lock) = (fixture.zk(), fixture.lock());
+        let (zk, lock) = (fixture.zk.clone(), fixture.lock());
         let prefix = plain::child(&lock, &format!("{}-lock-", fixture.guid()));
         let own = self.acquire(&zk, &lock, &prefix).await?;
         fixture.section(&own, None, std::future::pending::<()>()).await;

@@ -18,6 +18,6 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let guid = format!("x{:x}", fixture.zk().session());
+    let guid = format!("x{:x}", fixture.zk.session());
     fixture.adopts(&guid).await
 }

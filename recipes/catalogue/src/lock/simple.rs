@@ -27,7 +27,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, holder) = (fixture.zk(), holder(&fixture.lock()));
+    let (zk, holder) = (fixture.zk.clone(), holder(&fixture.lock()));
     while !create(&zk, &holder).await? {
         let (_, watch) = plain::exists(&zk, &holder, "").await?;
         plain::event(watch).await?;

@@ -19,7 +19,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, holder) = (fixture.zk(), simple::holder(&fixture.lock()));
+    let (zk, holder) = (fixture.zk.clone(), simple::holder(&fixture.lock()));
     while !simple::create(&zk, &holder).await? {
         if let (Some(_), watch) = plain::exists(&zk, &holder, "").await? {
             plain::event(watch).await?;

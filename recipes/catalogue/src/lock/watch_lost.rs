@@ -19,7 +19,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let zk = &fixture.zk();
+    let zk = &fixture.zk;
     let waits = |lower: ZPath, own: ZPath| async move {
         if let (Some(_), watch) = plain::exists(zk, &lower, own.as_str()).await? {
             deletion(watch).await?;

@@ -61,18 +61,14 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
 /// One round of an actor.
 #[derive(Clone)]
 pub struct Fixture {
-    zk: InRound<AnyZooKeeper>,
+    /// The session. Checkpoints made with it know which round it is.
+    pub zk: InRound<AnyZooKeeper>,
     probe: AnyProbe,
     role: Role,
     is_last: bool,
 }
 
 impl Fixture {
-    /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<AnyZooKeeper> {
-        self.zk.clone()
-    }
-
     /// The group's znode.
     pub fn group(&self) -> ZPath {
         ZPath::parse(GROUP).expect("a constant")
@@ -97,7 +93,7 @@ impl Fixture {
     pub fn member_in(&self, role: u8) -> Member {
         let name = name(self.role.me.process, self.is_last);
         let data = zk_api::Data::NULL;
-        Membership::new(in_round(self.zk(), role), &self.group(), &name, data, Ghost::Replace)
+        Membership::new(in_round(self.zk.clone(), role), &self.group(), &name, data, Ghost::Replace)
             .expect("fit for a name")
     }
 
@@ -126,7 +122,7 @@ impl Fixture {
 
     /// What the recipe's watcher does in a round.
     pub async fn watches(self) -> Result<(), Stop> {
-        self.watches_by(self.zk()).await
+        self.watches_by(self.zk.clone()).await
     }
 
     /// Watches the group by this session until everybody is there.

@@ -60,7 +60,7 @@ async fn keeps(fixture: Fixture) -> Result<(), Stop> {
 
 async fn watches_once(fixture: Fixture) -> Result<(), Stop> {
     let over = over(&fixture).await?;
-    let (zk, member) = (fixture.zk(), fixture.joined().await?);
+    let (zk, member) = (fixture.zk.clone(), fixture.joined().await?);
     let (stat, watch) = plain::exists(&zk, member.node(), "").await?;
     if let (Some(over), true) = (over, stat.is_some()) {
         let mut over = pin!(plain::event(over));
@@ -84,15 +84,15 @@ fn end(fixture: &Fixture) -> ZPath {
 
 /// A watch for the operator's end, unless it has come.
 async fn over(fixture: &Fixture) -> Result<Option<Watch>, Stop> {
-    let (stat, watch) = plain::exists(&fixture.zk(), &end(fixture), "").await?;
+    let (stat, watch) = plain::exists(&fixture.zk, &end(fixture), "").await?;
     Ok(stat.is_none().then_some(watch))
 }
 
 /// Once everybody is there, writes to the first member's znode and deletes it, and ends when it is there again.
 async fn operates(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, group) = (fixture.zk(), fixture.group());
+    let (zk, group) = (fixture.zk.clone(), fixture.group());
     let first = plain::child(&group, &name(1, true));
-    let in_part = |part: u8| in_round(fixture.zk(), part);
+    let in_part = |part: u8| in_round(fixture.zk.clone(), part);
     if over(&fixture).await?.is_none() {
         return Ok(());
     }

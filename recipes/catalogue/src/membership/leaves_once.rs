@@ -25,7 +25,7 @@ async fn belong(fixture: Fixture) -> Result<(), Stop> {
     }
     if !fixture.is_last() {
         fixture.leaves(member.node());
-        match fixture.zk().delete(member.node(), -1).await {
+        match fixture.zk.delete(member.node(), -1).await {
             Err(error) if error.is_session_over() => return Err(error.into()),
             Err(error) if error.outcome() == Outcome::NotApplied => member.leave().await?,
             Ok(()) | Err(_) => {}

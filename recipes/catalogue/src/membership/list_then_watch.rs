@@ -18,7 +18,7 @@ pub fn trial() -> Trial {
 }
 
 async fn watch(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, group) = (fixture.zk(), fixture.group());
+    let (zk, group) = (fixture.zk.clone(), fixture.group());
     fixture.follows();
     loop {
         let names: BTreeSet<Text> = plain::children(&zk, &group, "").await?.into_iter().collect();

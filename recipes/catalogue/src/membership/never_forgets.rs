@@ -16,7 +16,7 @@ pub fn trial() -> Trial {
 }
 
 async fn watch(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, group) = (fixture.zk(), fixture.group());
+    let (zk, group) = (fixture.zk.clone(), fixture.group());
     fixture.follows();
     let mut known: BTreeSet<Text> = BTreeSet::new();
     loop {

@@ -20,7 +20,7 @@ pub fn trial() -> Trial {
 }
 
 async fn belong(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, member) = (fixture.zk(), fixture.member());
+    let (zk, member) = (fixture.zk.clone(), fixture.member());
     let node = member.node().clone();
     fixture.joins(&node);
     let create = || plain::unless(ErrorCode::NodeExists, zk.create(&node, Data::NULL, CreateMode::Ephemeral));

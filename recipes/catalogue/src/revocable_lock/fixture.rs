@@ -97,13 +97,14 @@ async fn asks(manner: Manner, zk: &AnyZooKeeper, role: Role) -> Result<(), Stop>
 /// A round of another process.
 async fn holds(manner: Manner, fixture: Fixture) -> Result<(), Stop> {
     let guid = fixture.guid();
-    let mut lock = SharedLock::new(fixture.zk(), &fixture.lock(), &guid).expect("a guid is fit for a name");
-    let (mode, held) = match (fixture.role().me.process + u16::from(fixture.round())) % 2 {
+    let mut lock =
+        SharedLock::new(fixture.zk.clone(), &fixture.lock(), &guid).expect("a guid is fit for a name");
+    let (mode, held) = match (fixture.role.me.process + u16::from(fixture.round)) % 2 {
         0 => (Mode::Shared, lock.read().await?),
         _ => (Mode::Exclusive, lock.write().await?.into_held()),
     };
     {
-        let zk = fixture.zk();
+        let zk = fixture.zk.clone();
         let mut told = pin!(async {
             match manner {
                 Manner::Deaf => std::future::pending().await,

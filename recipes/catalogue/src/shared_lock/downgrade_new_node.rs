@@ -19,12 +19,12 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let guid = fixture.guid();
     let own = plain::contend_as(&zk, &lock, &guid, "write").await?;
     plain::turn(&zk, &lock, &own).await?;
     fixture.hold(Mode::Exclusive, &own, None, std::future::pending::<()>()).await;
-    if fixture.role().me.process % 2 == 1 {
+    if fixture.role.me.process % 2 == 1 {
         fixture.leave();
         return plain::remove(&zk, &own).await;
     }

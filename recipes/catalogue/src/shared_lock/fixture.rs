@@ -23,7 +23,7 @@ pub(super) enum Access {
 
 /// By turns: of three clients in a round, one downgrades, one reads, one writes.
 pub(super) fn access(fixture: &Fixture) -> Access {
-    match (fixture.role().me.process + u16::from(fixture.round())) % 3 {
+    match (fixture.role.me.process + u16::from(fixture.round)) % 3 {
         0 => Access::Downgrades,
         1 => Access::Reads,
         _ => Access::Writes,
@@ -77,7 +77,7 @@ pub(super) async fn round(
     reader: fn(&ZPath, &[Text], &ZPath) -> Place,
     writer: fn(&ZPath, &[Text], &ZPath) -> Place,
 ) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let (mode, kind, rule) = match access(fixture) {
         Access::Reads => (Mode::Shared, "read", reader),
         Access::Writes | Access::Downgrades => (Mode::Exclusive, "write", writer),

@@ -18,7 +18,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     let guid = fixture.guid();
     let directory = plain::child(&fixture.lock(), &format!("{guid}-"));
     make(&zk, &directory).await?;

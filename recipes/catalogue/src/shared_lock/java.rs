@@ -40,7 +40,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let zk = fixture.zk();
+    let zk = fixture.zk.clone();
     let (readers, writers) =
         (plain::child(&fixture.lock(), "readers"), plain::child(&fixture.lock(), "writers"));
     let (mode, prefix) = match access(&fixture) {

@@ -17,7 +17,8 @@ pub fn trial() -> Trial {
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let guid = fixture.guid();
-    let mut lock = SharedLock::new(fixture.zk(), &fixture.lock(), &guid).expect("a guid is fit for a name");
+    let mut lock =
+        SharedLock::new(fixture.zk.clone(), &fixture.lock(), &guid).expect("a guid is fit for a name");
     let access = access(&fixture);
     if access == Access::Reads {
         let held = lock.read().await?;

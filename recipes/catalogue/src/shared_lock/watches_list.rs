@@ -20,7 +20,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let (mode, kind) = match access(&fixture) {
         Access::Reads => (Mode::Shared, "read"),
         Access::Writes | Access::Downgrades => (Mode::Exclusive, "write"),

@@ -21,7 +21,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let end = zk.sleep(LIMIT);
     let own = match race(acquire(&zk, &lock, &fixture.guid()), end).await {
         Either::Left(own) => own?,

@@ -30,7 +30,7 @@ pub(super) fn promises(all: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let guid = fixture.guid();
-    let mut lock = Lock::new(fixture.zk(), &fixture.lock(), &guid).expect("a guid is fit for a name");
+    let mut lock = Lock::new(fixture.zk.clone(), &fixture.lock(), &guid).expect("a guid is fit for a name");
     if let Some(held) = lock.acquire_within(LIMIT).await? {
         fixture.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
         return Ok(held.release().await?);

@@ -23,7 +23,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, lock) = (fixture.zk(), fixture.lock());
+    let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend(&zk, &lock, &fixture.guid()).await?;
     let names = plain::children(&zk, &lock, own.as_str()).await?;
     match plain::place(&lock, &names, &own) {

@@ -26,7 +26,7 @@ pub(crate) fn promises() -> Vec<Box<dyn AnyPromise>> {
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let guid = fixture.guid();
-    let mut lock = Lock::new(fixture.zk(), &fixture.lock(), &guid).expect("a guid is fit for a name");
+    let mut lock = Lock::new(fixture.zk.clone(), &fixture.lock(), &guid).expect("a guid is fit for a name");
     let Some(held) = lock.try_acquire().await? else {
         fixture.passes("somebody stands before it");
         return Ok(());

@@ -21,7 +21,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, transaction) = (fixture.zk(), fixture.transaction());
+    let (zk, transaction) = (fixture.zk.clone(), fixture.transaction());
     let own = plain::child(&transaction, &fixture.name());
     if fixture.is_coordinator() {
         fixture.note(zk_harness::words::PROPOSES);

@@ -29,7 +29,7 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let decided = transaction.decision().await?;
     fixture.does(decided.as_ref().map_or(Verdict::Abort, |decided| decided.verdict()));
     if *transaction.coordinator() == *fixture.name() {
-        remove(&fixture.zk(), &fixture).await?;
+        remove(&fixture.zk, &fixture).await?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, transaction, site) = (fixture.zk(), fixture.transaction(), fixture.site());
+    let (zk, transaction, site) = (fixture.zk.clone(), fixture.transaction(), fixture.site());
     if fixture.is_coordinator() {
         // As long as it takes: who decides without one that is late is wrong in another way.
         site.wait_for(&fixture.sites()).await?;

@@ -103,28 +103,21 @@ async fn life(
 /// One site in one transaction.
 #[derive(Clone)]
 pub struct Fixture {
-    zk: InRound<AnyZooKeeper>,
-    probe: AnyProbe,
+    /// The session. Checkpoints made with it know which round it is.
+    pub zk: InRound<AnyZooKeeper>,
+    /// The engine's other side.
+    pub probe: AnyProbe,
     role: Role,
     left: u8,
     joins: bool,
 }
 
 impl Fixture {
-    /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<AnyZooKeeper> {
-        self.zk.clone()
-    }
-
-    /// The engine's other side.
-    pub fn probe(&self) -> &AnyProbe {
-        &self.probe
-    }
-
     /// This site as the recipe has it.
     pub fn site(&self) -> Participant<InRound<AnyZooKeeper>> {
         let path = |text| ZPath::parse(text).expect("a constant");
-        Participant::new(self.zk(), &path(TRANSACTIONS), &path(SITES), &self.name()).expect("a fit name")
+        Participant::new(self.zk.clone(), &path(TRANSACTIONS), &path(SITES), &self.name())
+            .expect("a fit name")
     }
 
     /// Its name.

@@ -25,7 +25,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, site) = (fixture.zk(), fixture.site());
+    let (zk, site) = (fixture.zk.clone(), fixture.site());
     let Some(transaction) = fixture.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
     transaction.vote(fixture.considers().await).await?;
     if *transaction.coordinator() == *fixture.name() && !fixture.has_come_back() {

@@ -47,7 +47,7 @@ pub async fn by_votes(
     sites: &[Text],
     vote: fn(&Data) -> Option<Verdict>,
 ) -> Result<Verdict, Stop> {
-    let (zk, transaction, alive) = (fixture.zk(), fixture.transaction(), sites.join(" "));
+    let (zk, transaction, alive) = (fixture.zk.clone(), fixture.transaction(), sites.join(" "));
     for site in sites {
         let node = plain::child(&transaction, site);
         loop {
@@ -77,7 +77,7 @@ where
     fixture.casts().await?;
     let mut decision = Verdict::Commit;
     for site in fixture.sites() {
-        match vote_of(&fixture.zk(), label, &plain::child(&fixture.transaction(), &site)).await? {
+        match vote_of(&fixture.zk, label, &plain::child(&fixture.transaction(), &site)).await? {
             Either::Left(Verdict::Commit) => {}
             Either::Left(Verdict::Abort) => {
                 decision = Verdict::Abort;

@@ -29,17 +29,17 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let Some(transaction) = fixture.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
     transaction.vote(fixture.considers().await).await?;
     if !fixture.is_coordinator() && fixture.has_effects() {
-        fixture.probe().work().await;
-        if !fixture.probe().write(Resource::Fenced, Some(fixture.token(false))).await {
+        fixture.probe.work().await;
+        if !fixture.probe.write(Resource::Fenced, Some(fixture.token(false))).await {
             let decision = plain::child(&fixture.transaction(), "decision");
-            fixture.does(written(&fixture.zk(), &decision).await?.unwrap_or(Verdict::Abort));
+            fixture.does(written(&fixture.zk, &decision).await?.unwrap_or(Verdict::Abort));
             return Ok(());
         }
     }
     let Some(decided) = transaction.decision().await? else { return Ok(()) };
     fixture.does(decided.verdict());
     if fixture.is_coordinator() && fixture.has_effects() {
-        fixture.probe().write(Resource::Fenced, Some(fixture.token(true))).await;
+        fixture.probe.write(Resource::Fenced, Some(fixture.token(true))).await;
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
-    let (zk, site, node) = (fixture.zk(), fixture.site(), fixture.transaction());
+    let (zk, site, node) = (fixture.zk.clone(), fixture.site(), fixture.transaction());
     let Some(transaction) = fixture.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
     let coordinator = Text::from(transaction.coordinator());
     cast(&zk, &plain::child(&node, &fixture.name()), fixture.considers().await, &coordinator).await?;
@@ -32,7 +32,7 @@ async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let decision = decide(&zk, &node, &fixture.sites(), waits_for, &told(&node, &fixture.name())).await?;
     fixture.does(decision);
     if waits_for.is_none() {
-        fixture.probe().work().await;
+        fixture.probe.work().await;
         for other in fixture.sites().iter().filter(|other| **other != fixture.name()) {
             create(&zk, &told(&node, other), decision.data(), CreateMode::Persistent).await?;
         }

@@ -23,7 +23,7 @@ pub fn trial() -> Trial {
 async fn turn(fixture: Fixture) -> Result<(), Stop> {
     let site = fixture.site();
     if fixture.begin(&site, Watching::EachOther).await?.is_some() {
-        let (zk, own) = (fixture.zk(), plain::child(&fixture.transaction(), &fixture.name()));
+        let (zk, own) = (fixture.zk.clone(), plain::child(&fixture.transaction(), &fixture.name()));
         let mut vote = fixture.considers().await;
         loop {
             zk.checkpoint("vote-rewritten/vote", &[Local::Text(vote.word())]);
