@@ -13,13 +13,12 @@ use zk_api::Text;
 use zk_harness::event::{ActorId, Event, GroundTruth, Observation};
 use zk_reports::{Bar, BarKind, Diagram, Lane, LaneKind, Point, Unit, each_once, named_in};
 
+/// The lane of what is outside, if anybody writes there.
+const OUTSIDE: &str = "outside";
+
 /// A diagram that grows as a run is told.
 pub(crate) struct Drawing {
     diagram: Diagram,
-    servers: usize,
-    clients: usize,
-    /// The lane of what is outside, if anybody writes there.
-    resource: Option<usize>,
     /// What goes on, by its lane, its kind and its name: its number.
     open: BTreeMap<(usize, BarKind, u8, String), usize>,
 }
@@ -28,30 +27,25 @@ impl Drawing {
     /// Nothing has happened yet. `servers` are their names.
     pub(crate) fn new(unit: Unit, servers: Vec<String>, clients: u16, writes: bool) -> Drawing {
         let lane = |name: String, kind| Lane { name, kind };
-        let (servers_number, clients_number) = (servers.len(), usize::from(clients));
         let mut lanes: Vec<Lane> = servers.into_iter().map(|name| lane(name, LaneKind::Server)).collect();
         lanes.extend((0..clients).map(|process| lane(format!("p{process}"), LaneKind::Client)));
-        let resource = writes.then_some(lanes.len());
-        lanes.extend(writes.then(|| lane("outside".into(), LaneKind::Resource)));
-        Drawing {
-            diagram: Diagram::new(unit, lanes),
-            servers: servers_number,
-            clients: clients_number,
-            resource,
-            open: BTreeMap::new(),
-        }
+        lanes.extend(writes.then(|| lane(OUTSIDE.into(), LaneKind::Resource)));
+        Drawing { diagram: Diagram::new(unit, lanes), open: BTreeMap::new() }
     }
 
     /// The lane of a client process. An administrator has none.
     pub(crate) fn client(&self, process: u16) -> Option<usize> {
-        let process = usize::from(process);
-        (process < self.clients).then_some(self.servers + process)
+        self.lane(&format!("p{process}"))
+    }
+
+    fn lane(&self, name: &str) -> Option<usize> {
+        self.diagram.lanes.iter().position(|lane| lane.name == name)
     }
 
     /// The lanes of those that a sentence names; the first is whose it is.
     fn lanes_of(&self, who: &str, what: &str) -> Vec<usize> {
         let names = named_in(who).into_iter().chain(named_in(what));
-        each_once(names.filter_map(|name| self.diagram.lanes.iter().position(|lane| lane.name == name)))
+        each_once(names.filter_map(|name| self.lane(name)))
     }
 
     /// A line of the run in words.
@@ -158,7 +152,7 @@ impl Drawing {
                 });
             }
             GroundTruth::Wrote { token, accepted, .. } => {
-                let Some(to) = self.resource else { return };
+                let Some(to) = self.lane(OUTSIDE) else { return };
                 let token = token.map(|token| format!(" with token {token}")).unwrap_or_default();
                 let fate = if *accepted { "" } else { ", refused" };
                 self.diagram.arrows.push(zk_reports::Arrow {

@@ -9,7 +9,7 @@ use zk_api::{EventType, Request, Response};
 use zk_harness::event::GroundTruth;
 use zk_proto::message::{Answer, Ask, ToClient, ToPeer, ToServer};
 use zk_proto::zab::message::Packet;
-use zk_reports::{Arrow, ArrowKind, BarKind, Cause, Diagram, Mark, Point, PointKind, Unit};
+use zk_reports::{Arrow, ArrowKind, BarKind, Cause, Diagram, LaneKind, Mark, Point, PointKind, Unit};
 use zk_simulator::timeline::{Moment, Place, TimelineEvent};
 use zk_simulator::{Carried, Crossing, Fault, Run, Scenario};
 
@@ -120,7 +120,7 @@ fn happens(drawing: &mut Drawing, moment: &Moment, leader: &mut Option<usize>) {
 /// Faults that last and say how long.
 fn strikes(drawing: &mut Drawing, at: u64, fault: &Fault, leader: Option<usize>) {
     let mut lasts = |lane: usize, kind, for_ms: u64, label: String| {
-        if lane < drawing.servers {
+        if drawing.diagram.lanes.get(lane).is_some_and(|lane| lane.kind == LaneKind::Server) {
             drawing.diagram.bars.push(zk_reports::Bar {
                 lane,
                 from: at,
@@ -157,8 +157,10 @@ fn strikes(drawing: &mut Drawing, at: u64, fault: &Fault, leader: Option<usize>)
 
 /// Nothing outlasts the end of faults.
 fn heals(drawing: &mut Drawing, at: u64) {
-    for bar in &mut drawing.diagram.bars {
-        if matches!(bar.kind, BarKind::Partition | BarKind::Pause) && bar.lane < drawing.servers {
+    let Diagram { lanes, bars, .. } = &mut drawing.diagram;
+    for bar in bars {
+        if matches!(bar.kind, BarKind::Partition | BarKind::Pause) && lanes[bar.lane].kind == LaneKind::Server
+        {
             bar.until = bar.until.map(|until| until.min(at));
         }
     }
