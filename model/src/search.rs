@@ -35,6 +35,7 @@ use crate::tree::{Number, Tree};
 use crate::verdict::{Counterexample, Found, Progress, PromiseReport};
 use std::sync::Arc;
 use std::time::Instant;
+use zk_harness::event::Event;
 use zk_harness::promise::{Assumption, Violation};
 use zk_harness::promises::NO_POLLING;
 use zk_harness::script::ScriptStep;
@@ -135,6 +136,13 @@ impl Judge<RecipeModel> for Search<'_> {
     fn takes(&mut self, tree: &Tree, state: &State, action: Action, taken: Option<&Taken>, at: Place) {
         let Some(taken) = taken else { return };
         self.reached.count(state, action, taken);
+        if let Some(heard) = &self.model.scope.trial.heard {
+            for event in taken.events.iter().flat_map(|events| &*events.items) {
+                if let Event::Observed { actor, what } = event {
+                    self.found.told.add(heard, *actor, what);
+                }
+            }
+        }
         if taken.findings.tested != 0 || !taken.findings.broken.is_empty() {
             self.judge(tree, &taken.findings, at);
         }

@@ -4,6 +4,7 @@ use crate::reads::Reads;
 use crate::scene::Scene;
 use crate::stop::Stop;
 use std::time::{Duration, Instant};
+use zk_harness::heard::Told;
 use zk_harness::promise::Assumption;
 use zk_harness::script::ScriptStep;
 
@@ -35,6 +36,8 @@ pub struct Check {
     pub promises: Vec<PromiseReport>,
     /// How often each interesting case was reached: budget used up, answer lost, … (`sometimes`).
     pub sometimes: Vec<(&'static str, u64)>,
+    /// What was told in the steps, where it is known what is heard.
+    pub told: Told,
     /// Of the things that are varied only if they are read, those that the actors have read.
     pub reads: Vec<&'static str>,
     /// What was explored in only some of the ways that the simulator has, although the search explored all that it has.
@@ -114,6 +117,8 @@ pub struct Found {
     pub promises: Vec<PromiseReport>,
     /// How often each interesting case was reached.
     pub sometimes: Vec<(&'static str, u64)>,
+    /// What was told in the steps, where it is known what is heard.
+    pub told: Told,
     /// The first promise that was broken where it was owed, and in how many steps.
     pub violated: Option<(usize, u32)>,
     /// What ran out before everything was explored.
@@ -143,6 +148,7 @@ impl Found {
             depth: self.depth,
             promises: self.promises,
             sometimes: self.sometimes,
+            told: self.told,
             reads: Vec::new(),
             partly: None,
             wall: started.elapsed(),

@@ -3,6 +3,7 @@
 use crate::check::{Bounds, CheckReport, Judgement};
 use crate::ensemble::EnsembleReport;
 use crate::sweep::{SLEPT_ON, SweepReport};
+use crate::told::Told;
 use crate::verdict::{Answer, PromiseResult, Verdict};
 use crate::words::of;
 use std::fmt::Write as _;
@@ -36,7 +37,10 @@ pub(crate) fn sweep_answer(report: &SweepReport) -> String {
             let (slept, all) = (report.slept_on(), of(report.seeds.count, "seed"));
             format!("undecided: {slept} of {all} were not judged at rest: {SLEPT_ON}")
         }
-        Answer::Undecided => "undecided: not covered".into(),
+        Answer::Undecided => match report.told.as_ref().and_then(Told::unjudged) {
+            Some(why) => format!("undecided: {why}"),
+            None => "undecided: not covered".into(),
+        },
     }
 }
 

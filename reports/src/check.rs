@@ -2,6 +2,7 @@
 
 use crate::Reached;
 use crate::diagram::Diagram;
+use crate::told::Told;
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,9 @@ pub struct CheckReport {
     pub invariants: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,
+    /// For a program: what it told, and who.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
     /// The command that was typed, if one made the report; never saved.
     #[serde(skip)]
     pub command: Option<String>,

@@ -125,6 +125,7 @@ mod schema;
 mod suite;
 mod sweep;
 mod text;
+mod told;
 mod verdict;
 mod words;
 
@@ -165,5 +166,6 @@ pub use sweep::{
     HerdPoint, Missing, Reached, Regression, SLEPT_ON, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,
 };
 pub use text::Paint;
+pub use told::{Told, Unheard};
 pub use verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, UNSAID, Verdict, needs};
 pub use words::{count, each_once, named_in, of, seconds, wrapped};

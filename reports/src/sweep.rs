@@ -3,6 +3,7 @@
 use crate::cause::Cause;
 use crate::confidence::Confidence;
 use crate::diagram::Diagram;
+use crate::told::Told;
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,6 +69,9 @@ pub struct SweepReport {
     /// How many a change woke, by how many waited; empty where nobody waits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub herd: Vec<HerdPoint>,
+    /// For a program: what it told, and who.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
     /// Cases of past failures, which were tried before the seeds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regressions: Vec<Regression>,
@@ -301,6 +305,9 @@ impl SweepReport {
         merge_by(&mut self.invariants, part.invariants, |result| &result.name, PromiseResult::add);
         merge_by(&mut self.sometimes, part.sometimes, |case| &case.name, Reached::add);
         merge_by(&mut self.herd, part.herd, |point| &point.contenders, HerdPoint::add);
+        if let (Some(told), Some(more)) = (&mut self.told, part.told) {
+            told.add(more);
+        }
         self.failures.extend(part.failures);
         // Those of one seed stay in the order in which they happened.
         self.failures.sort_by_key(|failure| failure.seed);
@@ -333,7 +340,11 @@ impl SweepReport {
         let covered = self.until_covered.as_ref().is_none_or(|until| until.covered);
         let replay_error = self.regressions.iter().any(|case| case.replay_error.is_some());
         if self.answer == Answer::Held
-            && (!self.is_complete() || !covered || replay_error || self.most_slept_on())
+            && (!self.is_complete()
+                || !covered
+                || replay_error
+                || self.most_slept_on()
+                || self.told.as_ref().is_some_and(|told| told.unjudged().is_some()))
         {
             self.answer = Answer::Undecided;
         }

@@ -104,6 +104,7 @@ fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
         ],
         invariants,
         sometimes: vec![Reached { name: "snow".into(), seeds: count(&seldom), times: 3 * count(&seldom) }],
+        told: None,
         herd: Vec::new(),
         failures,
     };

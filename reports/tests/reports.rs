@@ -39,6 +39,7 @@ fn failure(promise: &str, seed: u64) -> Failure {
 }
 
 fn sweep() -> SweepReport {
+    let [promise, defect, fault] = ["exclusion", "S-070", "expiry"].map(String::from);
     SweepReport {
         regressions: Vec::new(),
         schema: SWEEP_SCHEMA.into(),
@@ -46,11 +47,7 @@ fn sweep() -> SweepReport {
         what: "lock/simple".into(),
         recipe: "lock/simple".into(),
         about: "One ephemeral znode.".into(),
-        catalogued: Some(Catalogued {
-            promise: "exclusion".into(),
-            defect: "S-070".into(),
-            fault: "expiry".into(),
-        }),
+        catalogued: Some(Catalogued { promise, defect, fault }),
         scenario: serde_json::json!({"clients": 2}),
         facts: vec!["2 clients".into()],
         seeds: Seeds {
@@ -86,6 +83,7 @@ fn sweep() -> SweepReport {
             Reached { name: "answer-lost".into(), seeds: 40, times: 99 },
             Reached { name: "snow".into(), seeds: 0, times: 0 },
         ],
+        told: None,
         herd: Vec::new(),
         failures: vec![failure("exclusion", 41)],
     }
@@ -135,6 +133,7 @@ fn check() -> CheckReport {
         steps: vec!["p0 asks".into(), "p1 asks".into()],
     };
     CheckReport {
+        told: None,
         command: None,
         pictures: Vec::new(),
         schema: CHECK_SCHEMA.into(),

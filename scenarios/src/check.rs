@@ -3,7 +3,7 @@
 mod ladder;
 
 use crate::story::cause::Cause;
-use crate::trial_list::{assumption, catalogued};
+use crate::trial_list::{assumption, catalogued, told};
 use crate::{BadInput, draw, story};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use zk_harness::trial::{About, Bounds, Trial};
 use zk_model::{Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict};
 use zk_reports::{
     Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path,
-    Picture, Reached, SweepReport, Verdict as Became,
+    Picture, Reached, SweepReport, Told, Verdict as Became,
 };
 
 /// Where a search gives up unless somebody says otherwise: once the process holds so many gigabytes.
@@ -71,9 +71,15 @@ pub(crate) fn explored(
     {
         check.verdict = Verdict::Undecided { ran_out };
     }
+    let told = told(trial, &check.told);
     let left_out = programs.as_ref().map(|programs| programs.left_out().to_owned());
     let histories = programs.and_then(|programs| programs.histories());
-    (CheckReport { left_out, histories, ..report(what, &trial.about, &owed, config, &check) }, check)
+    let mut report =
+        CheckReport { left_out, histories, told, ..report(what, &trial.about, &owed, config, &check) };
+    if let (Judgement::Holds, Some(why)) = (report.verdict, report.told.as_ref().and_then(Told::unjudged)) {
+        (report.verdict, report.ran_out, report.next) = (Judgement::Undecided, Some(why), None);
+    }
+    (report, check)
 }
 
 /// The ways to break promises that a search gave, drawn.
@@ -135,6 +141,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         ran_out,
         exhaustive: check.verdict == Verdict::Holds,
         left_out: None,
+        told: None,
         partly: check.partly.map(str::to_owned),
         asked: config.promise.clone(),
         next: (check.verdict == Verdict::Holds).then(|| ladder::next(what, about, config)).flatten(),
@@ -314,6 +321,7 @@ mod tests {
         let (states, transitions, depth, wall) = (1234, 5678, 9, Duration::ZERO);
         let reads = Vec::new();
         Check {
+            told: Default::default(),
             verdict,
             ran_out: None,
             states,

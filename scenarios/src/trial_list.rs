@@ -3,9 +3,10 @@
 use crate::BadInput;
 use crate::bad_input::nearest;
 use std::sync::Arc;
+use zk_harness::heard;
 use zk_harness::promise::Assumption;
 use zk_harness::trial::{About, Trial};
-use zk_reports::{Catalogued, Mark};
+use zk_reports::{Catalogued, Mark, Told, Unheard};
 
 /// What a catalogue has.
 #[derive(Clone, Default)]
@@ -70,6 +71,27 @@ pub(crate) fn mark(violated: Option<Assumption>) -> Mark {
         Some(Assumption::NobodyMeantToWait) => Mark::Undecided,
         Some(_) => Mark::Expected,
     }
+}
+
+/// What a trial told, where it is known what is heard.
+pub(crate) fn told(trial: &Trial, told: &heard::Told) -> Option<Told> {
+    let heard = trial.heard.as_ref()?;
+    let unheard = told.unheard.iter().map(|((word, about), (times, by))| {
+        let is_known = heard.words().any(|known| known == &**word);
+        let meant = match is_known {
+            true => nearest(about.trim_end_matches(['/', '…']), heard.paths()).map(str::to_owned),
+            false => nearest(word, heard.words()).map(|word| format!("\"{word}\"")),
+        };
+        Unheard {
+            word: word.to_string(),
+            about: about.to_string(),
+            is_known,
+            times: *times,
+            by: by.clone(),
+            meant,
+        }
+    });
+    Some(Told { heard_by: told.heard_by.clone(), unheard: unheard.collect() })
 }
 
 /// An assumption in words that follow "this assumption failed:".

@@ -40,6 +40,7 @@
 pub mod common;
 mod context;
 pub mod event;
+pub mod heard;
 pub mod mutation;
 pub mod outside;
 pub mod polling;

@@ -26,6 +26,7 @@
 
 use crate::common::{AnyProbe, AnyZooKeeper};
 use crate::event::{ActorId, End};
+use crate::heard::Heard;
 use crate::program::Programs;
 use crate::promise::AnyPromise;
 use crate::promises::{self, Order, TellsInOrder};
@@ -84,6 +85,8 @@ pub struct Trial {
     /// How many children these znodes of the setup have had so far, which is the number that the next sequential child
     /// gets.
     pub counters: Vec<(Text, i32)>,
+    /// Which words are heard by what is owed, where that is known: others are named beside the verdict.
+    pub heard: Option<Arc<Heard>>,
     /// What one client process does.
     pub code: Code,
 }
@@ -158,6 +161,7 @@ impl Trial {
             hears_singly: false,
             administered: vec![ADMIN_DATA.into()],
             counters: Vec::new(),
+            heard: None,
             code,
         }
     }

@@ -4,6 +4,7 @@ use std::hash::Hasher;
 use std::iter::once;
 use zk_api::Text;
 use zk_harness::event::Event;
+use zk_harness::heard::Heard;
 use zk_harness::promise::{AnyPromise, Finding, Rest, Terms};
 use zk_harness::promises::Owed;
 
@@ -45,6 +46,12 @@ impl Owes {
     /// See [`Owed::paths`].
     pub fn paths(&self) -> Vec<&'static str> {
         self.kinds.iter().flat_map(|(_, owed)| owed.paths()).collect()
+    }
+
+    /// The words that it hears, unless it is the program itself that says what is wrong.
+    pub fn heard(&self) -> Option<Heard> {
+        let all: Vec<_> = self.kinds.iter().flat_map(|(_, owed)| owed.hears()).collect();
+        all.iter().any(|kind| !kind.words.is_empty()).then(|| Heard::new(all))
     }
 
     /// The promises, as they begin.

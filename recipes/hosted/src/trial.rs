@@ -28,6 +28,7 @@ pub fn hosted(name: &str, programs: Arc<dyn Programs>, owes: Owes) -> Trial {
         .hears_singly()
         .administered(&[]);
     trial.setup = owes.setup();
+    trial.heard = owes.heard().map(Arc::new);
     trial.promises(move || owes.promises())
 }
 

@@ -1,6 +1,6 @@
 //! A check of a recipe, and what its page has in common with that of an ensemble.
 
-use super::parts::{broken, end, failed, known, verdict_word};
+use super::parts::{broken, end, failed, known, unheard, verdict_word};
 use crate::answers::{bounds, check_answer};
 use crate::check::{CheckReport, CheckedPromise, Judgement, Limits, Path, Picture};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
@@ -39,6 +39,7 @@ impl Report for CheckReport {
         page.extend(how_far(self.verdict == Judgement::Undecided && !self.exhaustive));
         let left_out = self.left_out.iter().map(|left_out| format!("explored in one way only: {left_out}"));
         page.extend(left_out.map(|line| Line::new(Mood::Odd, line).wrapped(0).into()));
+        page.extend(unheard(self.told.as_ref()));
         page.push(answer(self.verdict.answer(), check_answer(self)));
         page
     }

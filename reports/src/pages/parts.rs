@@ -2,7 +2,8 @@
 
 use crate::answers::{IS_IT_MEANT, UNTESTED};
 use crate::cause::Cause;
-use crate::page::{Block, Cell, Group, Line, Mood, below};
+use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
+use crate::told::Told;
 use crate::verdict::{CatalogueNote, PromiseResult, UNSAID, Verdict};
 use crate::words::{count, of, thousandths};
 
@@ -106,6 +107,15 @@ pub(super) fn why(cause: &Cause) -> impl Iterator<Item = Block> {
     let moments = [Block::Blank, Block::Moments(cause.moments.clone())];
     let no_return = cause.no_return.iter().map(|it| below(it.to_string()));
     cause.why.iter().map(|sentence| below(sentence.as_str())).chain(no_return).chain(moments)
+}
+
+/// So many lines of what nobody hears are enough.
+const UNHEARD: usize = 10;
+
+/// What a program told that nobody heard.
+pub(super) fn unheard(told: Option<&Told>) -> Page {
+    let lines = told.map(Told::lines).unwrap_or_default();
+    lines.into_iter().take(UNHEARD).map(|line| Line::new(Mood::Odd, line).wrapped(2).into()).collect()
 }
 
 /// How it compares with the catalogue: odd, if it is not as that says.

@@ -1,6 +1,6 @@
 //! A sweep.
 
-use super::parts::{broken, failed, known, verdict_words, verdicts, what, why};
+use super::parts::{broken, failed, known, unheard, verdict_words, verdicts, what, why};
 use crate::answers::sweep_answer;
 use crate::merge::first_of_shard;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below, missed};
@@ -203,6 +203,7 @@ fn closing(page: &mut Page, report: &SweepReport) {
         let mood = if covered { Mood::Plain } else { Mood::Odd };
         Line::new(mood, words).wrapped(2).into()
     }));
+    page.extend(unheard(report.told.as_ref()));
     page.extend(slept_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
     page.extend(missing_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
     page.push(Block::Answer(report.answer, Line::new(report.answer, sweep_answer(report)).wrapped(2)));

@@ -118,6 +118,7 @@ pub fn sweep(promises: u64, events: u64) -> SweepReport {
             Reached { name: "answer-lost".into(), seeds: 40, times: 99 },
             Reached { name: HOSTILE.into(), seeds: 0, times: 0 },
         ],
+        told: None,
         herd: (1..=6).map(|n| HerdPoint { contenders: n, changes: 10, woken: 10 * n, most: n }).collect(),
         failures: (0..100)
             .flat_map(|seed| (0..promises).map(move |nth| (seed, nth)))

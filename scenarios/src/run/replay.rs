@@ -255,6 +255,7 @@ mod tests {
             herd: BTreeMap::new(),
             granted: 0,
             crossings: Vec::new(),
+            told: zk_harness::heard::Told::default(),
         };
         let report = report(&target, run.clone(), false, None);
         assert_eq!(report.answer, Answer::Broken);

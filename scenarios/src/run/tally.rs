@@ -2,8 +2,9 @@
 
 use super::Target;
 use super::build::build;
-use crate::trial_list::{assumption, catalogued};
+use crate::trial_list::{assumption, catalogued, told};
 use std::collections::{BTreeMap, BTreeSet};
+use zk_harness::heard::Told;
 use zk_reports::{
     Confidence, Failure, HerdPoint, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Verdict,
 };
@@ -19,6 +20,7 @@ pub(super) struct Tally {
     results: BTreeMap<String, PromiseResult>,
     sometimes: BTreeMap<&'static str, Reached>,
     herd: BTreeMap<u16, HerdPoint>,
+    told: Told,
     failures: Vec<Failure>,
     runs: u64,
     virtual_ns: u64,
@@ -50,6 +52,7 @@ impl Tally {
             let point = HerdPoint { contenders: (*contenders).into(), changes, woken, most };
             self.herd.entry(*contenders).and_modify(|all| all.add(point)).or_insert(point);
         }
+        self.told.merge(&run.told);
         // A promise counts once a seed, owed and expected apart.
         let mut counted = BTreeSet::new();
         for violation in &run.violations {
@@ -171,6 +174,7 @@ impl Tally {
             digest: self.digest,
             wall_seconds: None,
             sometimes: self.sometimes(),
+            told: told(&target.trial, &self.told),
             herd: self.herd.into_values().collect(),
             promises,
             invariants,

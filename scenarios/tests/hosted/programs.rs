@@ -410,3 +410,30 @@ fn a_program_fails_by_an_error_that_nobody_hears_of_and_by_no_other() {
     }
     assert_eq!(run("asks_what_came_of_it")["answer"], "held");
 }
+
+/// The others put everything to the test, and nothing told that one of them was never judged.
+#[test]
+fn words_that_nothing_hears_are_named_and_who_tells_no_others_leaves_it_undecided() {
+    if python().is_none() {
+        return;
+    }
+    let run = |function: &str, owes: &str| {
+        let words = format!("run programs.py:{function} --promises {owes} --seeds 2 {ALONE}");
+        let output = of_programs("0", &words);
+        let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        (output.status.code(), text)
+    };
+    let (status, text) = run("holds_another", "lock=/lock");
+    let line = "nothing is owed about /lck, but p0 told \"attempts\", \"enters\", \"is granted\", \"leaves\", \"released\" of it";
+    assert!(text.contains(line) && text.contains(": is /lock meant?"), "{text}");
+    assert!(text.contains("undecided: nothing that p0 tells is judged: it is about /lck"), "{text}");
+    assert_eq!(status, Some(3));
+    let (status, text) = run("holds_another", "lock=/lock,program=/lck");
+    assert!(status == Some(0) && !text.contains("nothing is owed about"), "{text}");
+    let (status, text) = run("hums", "lock=/lock");
+    assert!(status == Some(0) && text.contains("no promise hears \"hums\", but p0, "), "{text}");
+    let words = format!("check programs.py:holds_another --promises lock=/lock {CALM} --rounds 1");
+    let output = of_programs("0", &words);
+    let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("nothing is owed about /lck, but p0 told "), "{text}");
+}

@@ -3,9 +3,12 @@
 use crate::executor::{Caught, quietly};
 use crate::result::RunViolation;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use zk_harness::event::Event;
+use zk_harness::heard::{Heard, Told};
 use zk_harness::promise::{AnyPromise, Assumption, Finding, Rest};
 use zk_harness::pulse::{Acting, Pulse};
+use zk_harness::trial::Trial;
 use zk_invariants::Invariant;
 
 /// The promises of a run and what came of them.
@@ -18,6 +21,9 @@ pub struct Judge {
     /// In order of time; the first of each name with and without a violated assumption.
     violations: Vec<RunViolation>,
     found: Vec<Finding>,
+    /// What is heard, where that is known, and what was told.
+    heard: Option<Arc<Heard>>,
+    told: Told,
     pulse: Pulse,
     /// What ends the run once it is broken, with a violated assumption or without.
     sought: Option<(&'static str, bool)>,
@@ -29,13 +35,10 @@ pub struct Judge {
 
 impl Judge {
     /// Nothing has been seen yet.
-    pub fn new(
-        promises: Vec<Box<dyn AnyPromise>>,
-        pulse: Pulse,
-        sought: Option<(&'static str, bool)>,
-    ) -> Judge {
+    pub fn new(trial: &Trial, pulse: Pulse, sought: Option<(&'static str, bool)>) -> Judge {
+        let (promises, heard) = (trial.held_to(), trial.heard.clone());
         let (panicked, tested) = (vec![false; promises.len()], vec![0; promises.len()]);
-        Judge { promises, panicked, tested, pulse, sought, ..Judge::default() }
+        Judge { promises, panicked, tested, heard, pulse, sought, ..Judge::default() }
     }
 
     /// What every promise assumes is not so in this run: from now on nothing is owed.
@@ -45,6 +48,9 @@ impl Judge {
 
     /// Shows an event.
     pub fn see(&mut self, now_ns: u64, event: &Event) {
+        if let (Some(heard), Event::Observed { actor, what }) = (&self.heard, event) {
+            self.told.add(heard, *actor, what);
+        }
         self.each(now_ns, |promise, found| promise.see(event, found));
     }
 
@@ -113,9 +119,9 @@ impl Judge {
         self.sought.is_some() && self.violations.iter().any(sought)
     }
 
-    /// How often each promise was put to the test, and what was broken.
-    pub fn finish(self) -> (BTreeMap<&'static str, u64>, Vec<RunViolation>) {
+    /// How often each promise was put to the test, what was broken, and what was told.
+    pub fn finish(self) -> (BTreeMap<&'static str, u64>, Vec<RunViolation>, Told) {
         let names = self.promises.iter().map(|promise| promise.name());
-        (names.zip(self.tested).collect(), self.violations)
+        (names.zip(self.tested).collect(), self.violations, self.told)
     }
 }

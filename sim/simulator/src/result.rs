@@ -5,6 +5,7 @@ use crate::herd::Herd;
 use crate::order::Ordered;
 use crate::timeline::Moment;
 use std::collections::BTreeMap;
+use zk_harness::heard::Told;
 use zk_harness::promise::Assumption;
 use zk_proto::visible::VisibleStep;
 
@@ -35,6 +36,8 @@ pub struct Run {
     pub tested: BTreeMap<&'static str, u64>,
     /// What was broken, in order of time; the first of each promise is kept with and without a violated assumption.
     pub violations: Vec<RunViolation>,
+    /// What was told, where it is known what is heard.
+    pub told: Told,
     /// How often each interesting case was reached.
     pub sometimes: BTreeMap<&'static str, u64>,
     /// The trace, if it was asked for.

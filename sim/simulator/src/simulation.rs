@@ -72,7 +72,7 @@ impl<'a> Simulation<'a> {
             knowledge: Knowledge::default(),
             invariants: Invariants::new(scenario.invariants(peer.last_counter)),
             zab: ZabChecks::default(),
-            judge: Judge::new(trial.held_to(), pulse.clone(), options.stop_at),
+            judge: Judge::new(trial, pulse.clone(), options.stop_at),
             waiting: Waiting::default(),
             deadline: Deadline::new(scenario.faults_ns(), scenario.heal_ns()),
             over: false,

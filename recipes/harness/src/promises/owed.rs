@@ -7,7 +7,9 @@ use super::{
     NoWaiterStuck, OneWokenPerDeletion, RaisedAsTold, RoundsDoNotMix, STANDARD, SharersMeet, Undisturbed,
     without_tokens,
 };
+use crate::heard::Hears;
 use crate::promise::AnyPromise;
+use crate::words::{self, Word};
 use std::collections::BTreeSet;
 use zk_api::{Text, ZPath};
 use zk_recipes::queue::Delivery;
@@ -22,6 +24,8 @@ struct Kind {
     comes_and_goes: bool,
     /// The standard promises that are not owed with it.
     without: &'static [&'static str],
+    /// The words that it listens for, about the znode at the path or what is below; of a program's own, all.
+    words: &'static [Word<'static>],
 }
 
 #[derive(Clone, Copy)]
@@ -32,8 +36,12 @@ enum Promises {
 }
 
 impl Kind {
-    const fn of(name: &'static str, promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>) -> Kind {
-        Kind { name, promises: Promises::Of(promises), comes_and_goes: false, without: &[] }
+    const fn of(
+        name: &'static str,
+        promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>,
+        words: &'static [Word<'static>],
+    ) -> Kind {
+        Kind { name, promises: Promises::Of(promises), comes_and_goes: false, without: &[], words }
     }
 
     /// The one that is called so, with the number of permits in its name.
@@ -59,28 +67,88 @@ impl Kind {
     }
 
     /// One whose znodes are left on purpose.
-    const fn of_items(name: &'static str, promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>) -> Kind {
-        Kind { without: &["no-litter"], ..Kind::of(name, promises) }
+    const fn of_items(
+        name: &'static str,
+        promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>,
+        words: &'static [Word<'static>],
+    ) -> Kind {
+        Kind { without: &["no-litter"], ..Kind::of(name, promises, words) }
+    }
+
+    /// Those of locks, barriers and counters are about nothing below.
+    fn hears_below(&self) -> bool {
+        [&OF_QUEUES[..], &OF_GROUPS, &OF_CONFIGURATIONS, &OF_COMMITMENTS, &[]].contains(&self.words)
     }
 }
 
+const OF_LOCKS: [Word<'static>; 6] =
+    [words::ATTEMPTS, words::IS_GRANTED, words::ENTERS, words::LEAVES, words::RELEASED, words::GIVES_UP];
+const OF_BARRIERS: [Word<'static>; 8] = [
+    words::COMES_TO,
+    words::SEES,
+    words::PASSES,
+    words::GIVES_UP,
+    words::RAISES,
+    words::HAS_RAISED,
+    words::LOWERS,
+    words::HAS_LOWERED,
+];
+const OF_DOUBLE_BARRIERS: [Word<'static>; 5] =
+    [words::ARRIVES_AT, words::PASSES, words::ASKS_TO_LEAVE, words::HAS_LEFT, words::GIVES_UP];
+const OF_QUEUES: [Word<'static>; 9] = [
+    words::PUTS,
+    words::HAS_PUT,
+    words::BEGINS_TO_PUT_INTO,
+    words::HAS_PUT_INTO,
+    words::ASKS,
+    words::TAKES,
+    words::IS_GIVEN,
+    words::HAS_WORKED_OFF,
+    words::IS_DONE_WITH,
+];
+const OF_COUNTERS: [Word<'static>; 2] = [words::ADDS, words::HAS_ADDED];
+const OF_GROUPS: [Word<'static>; 7] = [
+    words::JOINS,
+    words::IS_A_MEMBER_BY,
+    words::LEAVES,
+    words::ENDS_ITS_ROUND_WITH,
+    words::FOLLOWS,
+    words::TOLD,
+    words::SEES,
+];
+const OF_CONFIGURATIONS: [Word<'static>; 5] =
+    [words::FOLLOWS, words::TOLD, words::SEES, words::SETS, words::HAS_SET];
+const OF_COMMITMENTS: [Word<'static>; 8] = [
+    words::PROPOSES,
+    words::IS_TO_DO,
+    words::WAITS_NO_LONGER,
+    words::VOTES_TO_COMMIT,
+    words::VOTES_TO_ABORT,
+    words::COMMITS,
+    words::ABORTS,
+    words::IS_THROUGH_WITH,
+];
+
 /// What can be owed.
 const KINDS: [Kind; 14] = [
-    Kind::of("lock", of_lock),
-    Kind::of("fair-lock", of_fair_lock),
-    Kind::of("shared-lock", of_shared_lock),
-    Kind { promises: Promises::OfPermits(of_semaphore, 0), ..Kind::of("semaphore:N", |_| Vec::new()) },
-    Kind { comes_and_goes: true, ..Kind::of("barrier", of_barrier) },
-    Kind { comes_and_goes: true, ..Kind::of("barrier-raised-again", of_barrier_raised_again) },
-    Kind::of("double-barrier", of_double_barrier),
-    Kind::of_items("queue", of_queue),
-    Kind::of_items("queue-at-most-once", of_queue_at_most_once),
-    Kind { comes_and_goes: true, ..Kind::of("counter", of_counter) },
-    Kind::of("membership", super::of_membership),
-    Kind::of_items("configuration", super::of_configuration),
-    Kind::of_items("commitment", of_commitment),
+    Kind::of("lock", of_lock, &OF_LOCKS),
+    Kind::of("fair-lock", of_fair_lock, &OF_LOCKS),
+    Kind::of("shared-lock", of_shared_lock, &OF_LOCKS),
+    Kind {
+        promises: Promises::OfPermits(of_semaphore, 0),
+        ..Kind::of("semaphore:N", |_| Vec::new(), &OF_LOCKS)
+    },
+    Kind { comes_and_goes: true, ..Kind::of("barrier", of_barrier, &OF_BARRIERS) },
+    Kind { comes_and_goes: true, ..Kind::of("barrier-raised-again", of_barrier_raised_again, &OF_BARRIERS) },
+    Kind::of("double-barrier", of_double_barrier, &OF_DOUBLE_BARRIERS),
+    Kind::of_items("queue", of_queue, &OF_QUEUES),
+    Kind::of_items("queue-at-most-once", of_queue_at_most_once, &OF_QUEUES),
+    Kind { comes_and_goes: true, ..Kind::of("counter", of_counter, &OF_COUNTERS) },
+    Kind::of("membership", super::of_membership, &OF_GROUPS),
+    Kind::of_items("configuration", super::of_configuration, &OF_CONFIGURATIONS),
+    Kind::of_items("commitment", of_commitment, &OF_COMMITMENTS),
     // It says itself, by an error, what is wrong: the standard promises tell of it.
-    Kind::of("program", |_| Vec::new()),
+    Kind::of("program", |_| Vec::new(), &[]),
 ];
 
 /// What opts out of a standard promise, in the place of a kind.
@@ -153,6 +221,15 @@ impl Owed {
     /// The paths that it is about.
     pub fn paths(&self) -> Vec<&'static str> {
         self.of.iter().map(|(path, _)| *path).collect()
+    }
+
+    /// The words that it hears.
+    pub fn hears(&self) -> impl Iterator<Item = Hears> {
+        self.of.iter().map(|(path, kind)| Hears {
+            path: Text::from(*path),
+            words: kind.words,
+            below: kind.hears_below(),
+        })
     }
 
     /// The promises, as they begin.

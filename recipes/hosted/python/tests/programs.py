@@ -380,3 +380,22 @@ async def asks_what_came_of_it(client, probe):
         await asyncio.wait_for(asyncio.to_thread(int, "none"), 60)
     except ValueError:
         pass
+
+
+def holds_another(client, probe):
+    """Wrong, or judged by nothing: one of them has a lock of its own."""
+    path = "/lock" if probe.process else "/lck"
+    lock = client.Lock(path, probe.name)
+    probe.attempts(path)
+    with lock:
+        probe.enters(path, lock.node)
+        if probe.process:
+            probe.write()
+        probe.leaves(path)
+    probe.released(path)
+
+
+def hums(client, probe):
+    """What it says beside is for people."""
+    probe.notes("hums", "/lock")
+    holds(client, probe)

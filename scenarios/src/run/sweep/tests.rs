@@ -41,6 +41,7 @@ fn good(seed: u64) -> Run {
         herd: BTreeMap::new(),
         granted: 0,
         crossings: Vec::new(),
+        told: zk_harness::heard::Told::default(),
     }
 }
 

@@ -39,6 +39,7 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         herd: BTreeMap::new(),
         granted: 0,
         crossings: Vec::new(),
+        told: zk_harness::heard::Told::default(),
     };
     super::told(&run).into_iter().map(|line| format!("{} {} {}", line.at, line.who, line.what)).collect()
 }
