@@ -32,9 +32,6 @@ pub(crate) fn export(
     if promise == zk_model::model::NO_LIVELOCK {
         return Err("a round that is gone for ever has no end in the simulator".into());
     }
-    if !trial.counters.is_empty() {
-        return Err("it begins with counters near their end, which no run of the simulator comes to".into());
-    }
     // On one server if that will do, as it is less to look at.
     let one = taken(trial, scenario(trial, config, promise, example, 0), promise);
     match one {

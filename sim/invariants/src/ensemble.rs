@@ -26,6 +26,8 @@ pub struct View {
 #[derive(Debug, Default)]
 pub struct Ensemble {
     pub setup: Setup,
+    /// Before any transaction.
+    beginning: Reference,
     /// At the last transaction that any server has applied.
     pub reference: Reference,
     pub history: History,
@@ -38,6 +40,13 @@ pub struct Ensemble {
 impl Ensemble {
     pub fn new(setup: Setup) -> Ensemble {
         Ensemble { setup, ..Ensemble::default() }
+    }
+
+    /// Nothing was executed yet, and these znodes are there, each with how many children it is said to have had.
+    pub fn begins_with(&mut self, znodes: &[(Text, i32)]) {
+        self.beginning = Reference::beginning_with(znodes);
+        self.reference = self.beginning.clone();
+        self.history = History::behind(self.beginning.clone());
     }
 
     /// Where the epoch begins that a server leads: it shows that though nothing has happened in it.
@@ -78,7 +87,7 @@ impl Ensemble {
     /// A server of an ensemble applies what was executed next behind what it had applied, and nothing else.
     pub fn follow(&mut self, server: u8, txn: &Arc<Txn>, report: &mut Report) -> bool {
         let view = self.views.entry(server).or_default();
-        let reference = view.reference.get_or_insert_with(Reference::new);
+        let reference = view.reference.get_or_insert_with(|| self.beginning.clone());
         let next = self.history.after(reference.zxid);
         let agrees = next.is_some_and(|next| next.txn == *txn);
         report.check(Invariant::ServersAgree, agrees, || {

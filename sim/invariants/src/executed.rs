@@ -75,6 +75,11 @@ const FORGOTTEN_AT_ONCE: usize = 2;
 const RECENT: usize = 32;
 
 impl History {
+    /// Nothing was executed behind this.
+    pub fn behind(base: Reference) -> History {
+        History { base, ..History::default() }
+    }
+
     pub fn push(&mut self, executed: Executed) {
         self.executed.push_back(executed);
         for _ in 0..FORGOTTEN_AT_ONCE {

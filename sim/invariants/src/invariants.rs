@@ -54,6 +54,12 @@ impl Invariants {
         Invariants { report, ensemble: Ensemble::new(setup), ..Invariants::default() }
     }
 
+    /// The same where these znodes are on every disk, parents first, each with how many children it is said to have had.
+    pub fn begins_with(mut self, znodes: &[(Text, i32)]) -> Invariants {
+        self.ensemble.begins_with(znodes);
+        self
+    }
+
     /// A client sends a request.
     pub fn sent(&mut self, conn: ConnId, session: SessionId, xid: Xid, request: &Request) {
         self.fifo.sent(conn, xid, request.is_write());

@@ -26,10 +26,17 @@ use crate::trace::Trace;
 use crate::visible::Visible;
 use crate::zab_checks::ZabChecks;
 use std::sync::Arc;
+use zk_api::{Data, Text, Zxid, open_acl};
+use zk_cluster::disk::Disk;
 use zk_harness::pulse::Pulse;
 use zk_harness::trial::Trial;
 use zk_invariants::{Invariant, Invariants};
+use zk_proto::disk::FileId;
 use zk_proto::server::ServerId;
+use zk_proto::sessions::SessionTable;
+use zk_proto::snapshot;
+use zk_proto::tree::{DataTree, Node};
+use zk_proto::txn::NodeKind;
 use zk_proto::zab::PeerConfig;
 
 /// Everything there is in a run.
@@ -53,8 +60,12 @@ impl<'a> Simulation<'a> {
     ) -> Simulation<'a> {
         let mut choices = Choices::new(seed, &options.choices, options.record_choices);
         let peer = peer_config(scenario, options, &mut choices);
-        let servers: Vec<_> =
+        let mut servers: Vec<_> =
             (0..scenario.machines()).map(|id| Machine::host(id, scenario, &peer, &mut choices)).collect();
+        let begins_with = counted(trial);
+        if !begins_with.is_empty() {
+            servers.iter_mut().for_each(|host| host.disk = beginning(&begins_with));
+        }
         let processes = (0..=scenario.clients).map(|id| Process::new(id, scenario, &mut choices)).collect();
         let swarm = Swarm::draw(scenario, &mut choices);
         let stage = Stage {
@@ -70,7 +81,7 @@ impl<'a> Simulation<'a> {
             trace: Trace::new(options.trace, options.log),
             visible: Visible::new(options.visible),
             knowledge: Knowledge::default(),
-            invariants: Invariants::new(scenario.invariants(peer.last_counter)),
+            invariants: Invariants::new(scenario.invariants(peer.last_counter)).begins_with(&begins_with),
             zab: ZabChecks::default(),
             judge: Judge::new(trial, pulse.clone(), options.stop_at),
             waiting: Waiting::default(),
@@ -187,6 +198,25 @@ impl<'a> Simulation<'a> {
     fn ending(&mut self) -> Ending<'_, 'a> {
         Ending { stage: &mut self.stage, servers: &self.servers, lives: &self.clients.lives }
     }
+}
+
+/// What is there before anything happens, where the trial sets counters, which no request can: its setup.
+fn counted(trial: &Trial) -> Vec<(Text, i32)> {
+    let counter =
+        |path: &Text| trial.counters.iter().find(|(of, _)| of == path).map_or(0, |(_, counter)| *counter);
+    let setup = trial.setup.iter().filter(|_| !trial.counters.is_empty());
+    setup.map(|path| (path.clone(), counter(path))).collect()
+}
+
+/// A disk with a snapshot of it.
+fn beginning(znodes: &[(Text, i32)]) -> Disk {
+    let mut tree = DataTree::new();
+    for (path, created) in znodes {
+        let node = Node::new(Data::NULL, open_acl(), NodeKind::Persistent, Zxid::ZERO, 0);
+        tree.restore(path.clone(), Node { created: *created, ..node });
+    }
+    let bytes = snapshot::encode(&tree, &SessionTable::default());
+    Disk::with([(FileId::Snapshot(Zxid::ZERO), bytes)].into())
 }
 
 /// How the servers' peers are set up, all alike. In some runs a learner soon needs a snapshot, and in some an epoch

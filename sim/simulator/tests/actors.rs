@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Pending, ZooKeeper};
 use zk_harness::event::End;
+use zk_harness::trial::Trial;
 use zk_simulator::schedule::When;
 use zk_simulator::{Fault, Run, RunOptions, Scenario, run};
 
@@ -179,4 +180,31 @@ fn a_request_that_is_too_long_for_a_server_is_not_the_servers_fault() {
     let run = run(&trial, &calm(), 1, &RunOptions::default());
     assert_eq!(broken(&run), Vec::<&str>::new());
     assert_eq!(run.sometimes["a request was longer than a server takes"], 1);
+}
+
+/// They began with 0 in a run, and only a model knew that numbers end.
+#[test]
+fn counters_begin_as_the_trial_says_and_end_where_a_servers_do() {
+    let trial = scripted(|zk, probe, role| async move {
+        for _ in 0..2 {
+            zk.sleep(Duration::from_secs(20)).await;
+            let name = path(&format!("/t/p{}-", role.me.process));
+            let made = zk.create(&name, Data::NULL, CreateMode::PersistentSequential).await;
+            say(&probe, made.map_or_else(|error| format!("{:?}", error.code), |made| made.to_string()));
+        }
+        End::Done
+    });
+    let counted = Arc::new(Trial::clone(&trial).counters(&[("/t", i32::MAX - 1)]));
+    let crash = Fault::ServerCrash { server: 0, down_ms: 500, mid_sync: false };
+    for servers in [1, 3] {
+        let scenario = Scenario { clients: 2, servers, ..calm() };
+        let run = run_with(&counted, &scenario, 1, &[(30_000, crash.clone())]);
+        assert_eq!(broken(&run), [""; 0], "{:?}", run.violations);
+        let mut said = said(&run);
+        said.sort();
+        let numbers: Vec<&str> = said.iter().map(|made| made.rsplit('-').next().unwrap_or(made)).collect();
+        assert_eq!(numbers.iter().filter(|number| **number == "2147483646").count(), 1, "{said:?}");
+        assert_eq!(numbers.iter().filter(|number| **number == "2147483647").count(), 2, "{said:?}");
+        assert_eq!(numbers.iter().filter(|number| **number == "NodeExists").count(), 1, "{said:?}");
+    }
 }

@@ -12,7 +12,7 @@ mod znodes;
 pub use access::{Asker, proves};
 use std::collections::BTreeSet;
 use writes::Write;
-use zk_api::{AclList, ErrorCode, Identity, Request, Response, SessionId, Stat, Zxid};
+use zk_api::{AclList, ErrorCode, Identity, Request, Response, SessionId, Stat, Text, Zxid};
 use znodes::{At, Removable, Znodes};
 
 /// The naive tree.
@@ -46,6 +46,13 @@ impl Reference {
     /// created.
     pub fn new() -> Reference {
         Reference { znodes: Znodes::new(), sessions: BTreeSet::new(), zxid: Zxid::ZERO }
+    }
+
+    /// The same with these znodes, parents first, each with how many children it is said to have had.
+    pub fn beginning_with(znodes: &[(Text, i32)]) -> Reference {
+        let mut reference = Reference::new();
+        znodes.iter().for_each(|(path, counter)| reference.znodes.begins_with(path, *counter));
+        reference
     }
 
     /// Executes a write. Gives the answer.

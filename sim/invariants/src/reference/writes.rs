@@ -85,9 +85,11 @@ impl Write<'_> {
         self.znodes.changes(&path);
         self.znodes.put(path.clone(), node);
         let parent = self.znodes.parent(&above);
-        parent.counter += 1;
+        // Children are counted no further than that, and the version is made of that count.
+        let counts = parent.counter < i32::MAX;
+        parent.counter += i32::from(counts);
         parent.stat.num_children += 1;
-        parent.stat.cversion += 1;
+        parent.stat.cversion = parent.stat.cversion.wrapping_add(if counts { 1 } else { -1 });
         parent.stat.pzxid = self.at.zxid;
         Ok((path, stat.into()))
     }

@@ -80,6 +80,18 @@ impl Znodes {
         }
     }
 
+    /// One that is there before anything has happened, and none of whose children does count as created.
+    pub(super) fn begins_with(&mut self, path: &str, counter: i32) {
+        let quota = self.nodes["/zookeeper/quota"].clone();
+        let stat = StatFields { cversion: counter.wrapping_mul(2), ..quota.stat };
+        self.nodes.insert(path.to_owned(), Znode { data: Data::NULL, counter, stat, ..quota });
+        let (above, name) = path.rsplit_once('/').expect("a path has a slash");
+        let parent = self.parent(above);
+        parent.children.insert(name.to_owned());
+        parent.stat.num_children += 1;
+        parent.stat.cversion = parent.stat.cversion.wrapping_sub(1);
+    }
+
     /// The paths of a session's ephemerals.
     pub(super) fn owned(&self, session: SessionId) -> impl Iterator<Item = &str> {
         self.owned.get(&session).into_iter().flatten().map(String::as_str)
