@@ -19,7 +19,7 @@ use crate::describe::describe;
 use crate::explorer::{Explored, Judge, Panic, Place, Space, explore};
 use crate::inevitable::inevitable_from;
 use crate::limits::Limits;
-use crate::link::Client;
+use crate::link::{Client, Phase};
 use crate::livelock::{self, Edges, Livelock};
 use crate::model::{RecipeModel, Taken};
 use crate::monitors::{Findings, Monitors};
@@ -349,6 +349,15 @@ pub(crate) fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<
             }
         }
     }
+    // Else its code would begin at once elsewhere.
+    let is_known = |p| {
+        let mut own = script.iter().filter(|step| !matches!(step, ScriptStep::CatchUp(_)));
+        own.any(|step| step.process() == Some(p))
+    };
+    let unbegun = state.clients.iter().filter(|client| client.phase == Phase::Unbegun);
+    let unbegun = unbegun.map(|client| client.actor()).filter(|actor| actor.life == 0);
+    let last: Vec<_> = unbegun.map(|actor| actor.process).filter(|p| !is_known(*p)).collect();
+    script.extend(last.into_iter().map(ScriptStep::Begin));
     (lines, scenes, script)
 }
 

@@ -18,6 +18,8 @@ const SESSION_TIMEOUT_MS: u32 = 200_000;
 const GUIDS: u32 = 64;
 /// Nor has any process so many further lives in a counterexample.
 const MOST_RESTARTS: u8 = 8;
+/// How it is told that a step cannot be taken.
+const CANNOT_TAKE: &str = "the simulator cannot take";
 /// Dead sessions have to end before the run does.
 const HEAL_SECONDS: u32 = 4_000;
 
@@ -37,11 +39,12 @@ pub(crate) fn export(
     match one {
         Err(_) if config.bounds.lag > 0 => {
             let lagging = taken(trial, scenario(trial, config, promise, example, config.bounds.lag), promise);
-            lagging.map_err(|why| {
-                format!(
+            lagging.map_err(|why| match why.starts_with(CANNOT_TAKE) {
+                true => format!(
                     "{why}; in the model a deposed leader answers, which there is none of in the simulator's \
                      scripts: try --true-syncs --true-ends, or --lag 0"
-                )
+                ),
+                false => why,
             })
         }
         one => one,
@@ -52,7 +55,7 @@ pub(crate) fn export(
 fn taken(trial: &Arc<Trial>, mut scenario: Scenario, promise: &str) -> Result<(Scenario, Run), String> {
     let run = zk_simulator::run(trial, &scenario, 0, &RunOptions::default());
     if let Some(replay_error) = &run.replay_error {
-        return Err(format!("the simulator cannot take {replay_error}"));
+        return Err(format!("{CANNOT_TAKE} {replay_error}"));
     }
     let Some(violation) = run.owed().find(|violation| violation.promise == promise) else {
         return Err(format!("the simulator takes every step of it, and {promise} does not break there"));
@@ -337,6 +340,46 @@ mod tests {
             let example = broken.and_then(|result| result.broken.as_ref()).expect("it was broken");
             let taken = export(&trial, &config, "all-registered", example);
             assert!(taken.is_ok(), "{:?}: {taken:?}", example.steps);
+        }
+    }
+
+    /// Who goes on does so behind all.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+    struct AllArrive(BTreeSet<ActorId>);
+
+    impl Promise for AllArrive {
+        fn terms(&self) -> Terms {
+            Terms::of("all-arrive").about("Who goes on does so behind both.")
+        }
+
+        fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+            let Event::Observed { actor, .. } = event else { return };
+            if !self.0.insert(*actor) && self.0.len() < 2 {
+                found.push(Finding::Broken(Violation::new("one is alone".into(), None)));
+            }
+        }
+    }
+
+    /// In the simulator its code began at once, and said that it was there.
+    #[test]
+    fn the_simulator_keeps_back_who_never_begins_in_a_counterexample() {
+        let trial = Trial::new("alone", async |zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _| {
+            for path in ["/alone", "/"] {
+                probe.observe(Observation::note(zk_harness::words::Word::own("is"), "there", 0));
+                let _ = zk.exists(&ZPath::parse(path).expect("a path")).await;
+            }
+            End::Done
+        });
+        let trial = Arc::new(trial.promises(|| vec![Box::<AllArrive>::default()]));
+        for lag in [0, 1] {
+            let config = CheckConfig::new(Bounds { lag, ..Bounds::clients(2) });
+            let check = zk_model::check(trial.clone(), &config, &mut |_| {});
+            let broken = check.promises.iter().find(|result| result.name == "all-arrive");
+            let example = broken.and_then(|result| result.broken.as_ref()).expect("it was broken");
+            let taken = export(&trial, &config, "all-arrive", example);
+            assert!(taken.is_ok(), "{:?}: {taken:?}", example.steps);
+            let why = export(&trial, &config, "no-failure", example).expect_err("that one is not broken");
+            assert!(why.ends_with("no-failure does not break there"), "{why}");
         }
     }
 }
