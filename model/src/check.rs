@@ -16,6 +16,7 @@
 pub use crate::config::{CheckConfig, Engine, OtherTime};
 pub use crate::verdict::{Check, Counterexample, Progress, PromiseReport, Verdict};
 
+use crate::livelock::LIVELOCKS_ALONE;
 use crate::model::RecipeModel;
 use crate::own_promises::HONEST_CHECKPOINTS;
 use crate::quiet::tell_of;
@@ -188,7 +189,7 @@ fn verdict(names: &[&str], config: &CheckConfig, sought: Option<usize>, found: &
     }
     let unchecked = asked.and_then(|nth| found.promises[nth].unchecked.clone());
     // What is broken is broken by a run that there is; that nothing else is, ranks cannot tell.
-    let merged = ranks.then(|| "numbers are compared by their order alone".to_owned());
+    let merged = ranks.then(|| LIVELOCKS_ALONE.to_owned());
     match found.ran_out.clone().or(unchecked).or(merged).or(found.leaves_out.clone()) {
         Some(ran_out) => Verdict::Undecided { ran_out },
         None => Verdict::Holds,

@@ -63,10 +63,13 @@ fn is_of_polling(label: u16) -> bool {
     taken.iter().any(|action| self::label(*action) >> 12 == label >> 12)
 }
 
+/// Why nothing else holds where numbers are compared by their order alone.
+pub const LIVELOCKS_ALONE: &str = "only livelocks were looked for, of which there is none";
+
 /// Where numbers are compared by their order alone, only what goes round is judged.
 pub fn judged_alone(promises: &mut [PromiseReport]) {
     for report in promises.iter_mut().filter(|report| report.broken.is_none()) {
-        report.unchecked.get_or_insert_with(|| "numbers are compared by their order alone".to_owned());
+        report.unchecked.get_or_insert_with(|| LIVELOCKS_ALONE.to_owned());
     }
 }
 

@@ -164,6 +164,16 @@ pub struct How {
     pub true_zxids: bool,
 }
 
+impl How {
+    /// Of a search that finds nothing but livelocks, among what is unproven.
+    pub const BY_ORDER: &str = "numbers compared by their order alone";
+
+    /// Whether it is such a search.
+    pub(crate) fn finds_only_livelocks(&self) -> bool {
+        self.unproven.iter().any(|name| name == How::BY_ORDER)
+    }
+}
+
 /// When to give up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -215,7 +215,7 @@ fn how(about: &About, config: &CheckConfig) -> How {
     let unproven = [
         (config.reductions.eager && !about.reductions.eager, "eager delivery"),
         (config.reductions.symmetry && !about.reductions.symmetry, "symmetry"),
-        (config.ranks, "numbers compared by their order alone"),
+        (config.ranks, How::BY_ORDER),
     ];
     How {
         engine: <&str>::from(config.engine).into(),
@@ -416,6 +416,22 @@ mod tests {
                 && text.ends_with("undecided (10 states)\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_search_for_livelocks_alone_says_of_nothing_else_that_it_did_not_break() {
+        let config = CheckConfig { ranks: true, ..default_config(&ABOUT) };
+        let ran_out = "only livelocks were looked for".to_owned();
+        let check = check(
+            Verdict::Undecided { ran_out },
+            vec![promise("exclusion", 7, None), promise("herd", 0, None)],
+        );
+        let text = report("lock/simple", &ABOUT, &["exclusion", "herd"], &config, &check).to_string();
+        assert_eq!(text.matches("not looked for (--ranks)").count(), 2, "{text}");
+        for untrue in ["so far", "--max-states", "not seen"] {
+            assert!(!text.contains(untrue), "{untrue}: {text}");
+        }
+        assert!(text.ends_with("undecided (only livelocks were looked for)\n"), "{text}");
     }
 
     #[test]

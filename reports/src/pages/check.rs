@@ -6,7 +6,7 @@ use crate::check::{CheckReport, CheckedPromise, Judgement, Limits, Path, Picture
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
 use crate::report::Report;
 use crate::suite::{Suite, of_check};
-use crate::verdict::Verdict;
+use crate::verdict::{CatalogueNote, Verdict};
 use crate::words::{count, of, wall};
 
 impl Report for CheckReport {
@@ -17,7 +17,9 @@ impl Report for CheckReport {
     fn page(&self) -> Page {
         let mut page = head(self);
         page.extend(self.command.clone().map(Block::Command));
-        page.push(verdicts("promise", &self.promises, self.exhaustive));
+        let livelocks = self.how.finds_only_livelocks();
+        let unbroken = if livelocks { Some("not looked for (--ranks)") } else { None };
+        page.push(verdicts("promise", &self.promises, self.exhaustive, unbroken));
         page.extend(in_a_line("invariants", &self.invariants));
         page.push(Block::Cases(self.sometimes.clone(), None));
         page.extend(ways(
@@ -34,9 +36,11 @@ impl Report for CheckReport {
         let never_tested = self.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
         let all: Vec<&str> = never_tested.map(|result| result.name.as_str()).collect();
         // What was asked, and explored to the end, is answered below.
-        page.extend(untested(&all, self.exhaustive).filter(|_| !self.exhaustive || self.asked.is_some()));
-        page.extend(known(self.catalogue_note()));
-        page.extend(how_far(self.verdict == Judgement::Undecided && !self.exhaustive));
+        let is_told = !livelocks && (!self.exhaustive || self.asked.is_some());
+        page.extend(untested(&all, self.exhaustive).filter(|_| is_told));
+        let is_sought = |note: &CatalogueNote<'_>| !livelocks || !matches!(note, CatalogueNote::NotSeen(_));
+        page.extend(known(self.catalogue_note().filter(is_sought)));
+        page.extend(how_far(self.verdict == Judgement::Undecided && !self.exhaustive && !livelocks));
         let left_out = self.left_out.iter().map(|left_out| format!("explored in one way only: {left_out}"));
         page.extend(left_out.map(|line| Line::new(Mood::Odd, line).wrapped(0).into()));
         page.extend(unheard(self.told.as_ref()));
@@ -91,11 +95,19 @@ pub(super) fn limits(limits: &Limits) -> Option<Block> {
     (!limits.is_empty()).then(|| below(format!("gives up after: {}", limits.join(", or "))))
 }
 
-/// What became of promises, or of invariants.
-pub(super) fn verdicts(head: &str, results: &[CheckedPromise], exhaustive: bool) -> Block {
+/// What became of promises, or of invariants; of what is not broken, `unbroken` says more where it is given.
+pub(super) fn verdicts(
+    head: &str,
+    results: &[CheckedPromise],
+    exhaustive: bool,
+    unbroken: Option<&str>,
+) -> Block {
     let steps = |path: &Option<Path>| of(path.as_ref().map_or(0, |path| path.steps.len() as u64), "step");
     let row = |result: &CheckedPromise| {
         let (mood, words) = match result.verdict {
+            Verdict::Held | Verdict::NeverTested if unbroken.is_some() => {
+                (Mood::Odd, unbroken.unwrap_or_default().into())
+            }
             Verdict::Held if exhaustive => (Mood::Good, "holds".into()),
             Verdict::Held => (Mood::Odd, "not broken so far".into()),
             Verdict::Broken => (Mood::Bad, format!("BROKEN ({})", steps(&result.broken))),

@@ -25,7 +25,7 @@ impl Report for EnsembleReport {
         page.extend((!self.merged.is_empty()).then(|| below(merged)));
         page.extend(limits(&self.limits));
         page.extend(self.command.clone().map(Block::Command));
-        page.push(verdicts("invariant", &self.invariants, self.exhaustive));
+        page.push(verdicts("invariant", &self.invariants, self.exhaustive, None));
         page.extend(in_a_line("liveness", &self.liveness));
         page.push(Block::Cases(self.sometimes.clone(), None));
         page.extend(ways(

@@ -446,7 +446,7 @@ pub(super) struct CheckArguments {
     /// Do not look for livelocks
     #[arg(help_heading = SEARCH, long)]
     no_livelock: bool,
-    /// Compare zxids and versions only by order; the verdict is never holds
+    /// Look for livelocks only, comparing zxids and versions by their order
     #[arg(help_heading = SEARCH, long, conflicts_with = "true_zxids")]
     ranks: bool,
     /// Give every transaction a zxid, also where none matters
