@@ -108,3 +108,49 @@ fn paths(text: &str) -> Vec<String> {
     paths.dedup();
     paths
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::check::{check, default_config};
+    use std::sync::Arc;
+    use zk_api::{AddWatchMode, Data, ZPath, ZooKeeper};
+    use zk_harness::event::End;
+    use zk_harness::promises::NoWaiterStuck;
+    use zk_harness::trial::{Bounds, Trial};
+
+    /// Why one waits for ever that has set this watch of a znode of the setup, which somebody sets before.
+    fn why(persistent: bool) -> String {
+        let trial = Trial::new("waits", move |zk: Arc<dyn ZooKeeper>, _, _| async move {
+            let path = ZPath::parse("/flag").expect("a path");
+            let watch = match persistent {
+                true => zk.add_watch(&path, AddWatchMode::Persistent).await.ok(),
+                false => zk.exists_watch(&path).await.ok().map(|(_, watch)| watch),
+            };
+            if persistent {
+                let _ = zk.set_data(&path, Data::NULL, -1).await;
+            }
+            let Some(watch) = watch else { return End::Failed };
+            watch.await;
+            std::future::pending().await
+        });
+        let trial = trial.promises(|| vec![Box::new(NoWaiterStuck)]).setup(["/flag"]);
+        let trial = Arc::new(trial.bounds(Bounds::clients(1)));
+        let report = check("waits", &trial, &default_config(&trial.about), &mut |_| {});
+        report.promises[0].broken.as_ref().expect("it is stuck").why.join(" ")
+    }
+
+    /// It was said not to be there.
+    #[test]
+    fn a_znode_of_the_setup_has_been_there_from_the_beginning() {
+        let why = why(false);
+        assert!(why.contains("of /flag: it has been there from the beginning, and was not changed"), "{why}");
+    }
+
+    /// Whoever had set one was said to have set none.
+    #[test]
+    fn a_persistent_watch_is_one() {
+        let why = why(true);
+        let told = "p0 waits by its persistent watch of /flag, set at step ";
+        assert!(why.contains(told), "{why}");
+    }
+}

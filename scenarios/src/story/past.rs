@@ -244,6 +244,26 @@ impl<'a> Past<'a> {
         watches
     }
 
+    /// Whether anybody has found a znode to be there.
+    pub(super) fn has_found(&self, path: &str) -> bool {
+        self.all_calls().any(|(_, call)| {
+            let finds = matches!(call.result(), Some(Ok(Response::Exists(Some(_)) | Response::Data { .. })));
+            finds && *call.request.path() == *path
+        })
+    }
+
+    /// The last persistent watch that a process has set in its session, which fires again and again: where, and of what.
+    pub(super) fn watches_for_good(&self, process: u16) -> Option<(usize, String)> {
+        let began =
+            self.truths_of(process).rfind(|(_, truth)| matches!(truth, GroundTruth::SessionOpened { .. }));
+        let began = began.map_or(0, |(line, _)| line);
+        let mut calls = self.calls(process).rev().take_while(|(line, _)| *line >= began);
+        let is_set = |call: &Call| {
+            matches!(call.request, Request::AddWatch { .. }) && matches!(call.result(), Some(Ok(_)))
+        };
+        calls.find(|(_, call)| is_set(call)).map(|(line, call)| (line, call.request.path().to_string()))
+    }
+
     /// The last watch of a process that fired: the line, the znode and what happened to it.
     pub(super) fn last_woken(&self, process: u16) -> Option<(usize, &'a str, EventType)> {
         self.truths()

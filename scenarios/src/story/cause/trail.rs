@@ -243,6 +243,9 @@ impl<'a> Trail<'a> {
     /// Whether a znode is there, and since when.
     pub(super) fn state_of(&mut self, path: &str) -> String {
         match self.past.last_change(path) {
+            None if self.past.has_found(path) => {
+                "has been there from the beginning, and was not changed".into()
+            }
             None => "was not there before, and was not made".into(),
             Some(change) => {
                 self.follow(change.line, 1);

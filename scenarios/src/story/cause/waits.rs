@@ -200,6 +200,16 @@ fn should_wake(trail: &mut Trail<'_>, process: u16, path: &str) {
 /// A process waits, and has nothing to wake it.
 fn watches_nothing(trail: &mut Trail<'_>, process: u16, last: Option<(usize, &Call)>) {
     let woken = trail.past.last_woken(process);
+    if let Some((line, path)) = trail.past.watches_for_good(process) {
+        trail.follow(line, 0);
+        let told = woken.filter(|(woken, ..)| *woken > line).map(|(woken, path, kind)| {
+            trail.follow(woken, 0);
+            format!("; the last that it told was of {path} at {} ({kind:?})", trail.at(woken))
+        });
+        let (name, at) = (trail.past.name(process), trail.at(line));
+        let told = told.unwrap_or_else(|| ", which has told nothing".into());
+        return trail.say(format!("{name} waits by its persistent watch of {path}, set at {at}{told}."));
+    }
     let asked_last = last.map(|(line, call)| (line, trail.told(line, call), trail.at(line)));
     let sentence = match (woken, asked_last) {
         (Some((line, path, kind)), asked) => {
