@@ -226,7 +226,8 @@ impl Recipe for Accounts {
         for round in 1..=i64::from(role.rounds) {
             if role.me.process == 0 {
                 let set = |at: &str, to| Op::SetData { path: at.into(), data: number(to), version: -1 };
-                insist(&zk, || zk.multi(vec![set("/r/a", round), set("/r/b", -round)])).await?;
+                let done = insist(&zk, || zk.multi(vec![set("/r/a", round), set("/r/b", -round)])).await?;
+                assert!(matches!(done, MultiOutcome::Applied(_)), "{done:?}");
                 continue;
             }
             let (one, other) = match self {

@@ -158,6 +158,7 @@ pub enum Response {
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[must_use = "a multi that is refused changes nothing, and is no error"]
 pub enum MultiOutcome {
     /// One result for each operation.
     Applied(Vec<OpResult>),
