@@ -187,7 +187,18 @@ fn caught(payload: &(dyn Any + Send)) -> Caught {
         .map(|s| (*s).to_owned())
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without a message".to_owned());
-    Caught::Panic(format!("{message} ({})", PLACE.take()))
+    let place = PLACE.take();
+    Caught::Panic(format!("{message} ({place}){}", of_threads(&place)))
+}
+
+/// What is to be done by who has panicked in starting a thread, which nothing in a run can wait for.
+fn of_threads(place: &str) -> &'static str {
+    let is_of_std = place.starts_with("std/src/") && place.contains("thread");
+    if is_of_std {
+        "; a recipe must not start threads: Probe::spawn runs another task of its process"
+    } else {
+        ""
+    }
 }
 
 /// Puts in a panic hook, once, that is silent where the panic is caught.
@@ -262,6 +273,13 @@ mod tests {
         assert_eq!(short("src/lock.rs"), "src/lock.rs");
         assert_eq!(short("/home/runner/work/app/my-lock/src/lock.rs"), "my-lock/src/lock.rs");
         assert_eq!(short("/root/app/examples/lock.rs"), "lock.rs");
+    }
+
+    #[test]
+    fn who_starts_a_thread_is_told_what_there_is_in_its_place() {
+        assert!(of_threads("std/src/sys/thread/unix.rs:49:9").contains("Probe::spawn"));
+        assert!(of_threads("std/src/thread/mod.rs:1:1").contains("Probe::spawn"));
+        assert_eq!([of_threads("std/src/io/mod.rs:1:1"), of_threads("my/src/thread.rs:3:4")], ["", ""]);
     }
 
     #[test]
