@@ -177,6 +177,11 @@ fn flaw(trial: &Trial) -> Option<String> {
     }
     let promises = trial.owed();
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
+    if let Some((before, now)) =
+        names.iter().zip(&promises).map(|(name, now)| (*name, now.name())).find(|(name, now)| name != now)
+    {
+        return Some(format!("its promise {before} calls itself {now} when it is asked again"));
+    }
     if names.is_empty() {
         return Some("it promises nothing, so that nothing can be judged".into());
     }
@@ -184,7 +189,8 @@ fn flaw(trial: &Trial) -> Option<String> {
         return Some(format!("it promises {} things, and may promise {PROMISES_MAX} at most", names.len()));
     }
     if let Some(nth) = (1..names.len()).find(|nth| names[..*nth].contains(&names[*nth])) {
-        return Some(format!("it promises {} twice", names[nth]));
+        let name = names[nth];
+        return Some(format!("it promises {name} twice; Promise::called gives one of them another name"));
     }
     if let Some(name) = names.iter().find(|name| !name.split('-').all(is_word)) {
         return Some(format!("it promises '{name}', which must be words such as no-waiter-stuck"));
@@ -231,6 +237,7 @@ fn is_word(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use zk_harness::event::{End, Event};
     use zk_harness::promise::{AnyPromise, Finding, Promise, Terms};
     use zk_harness::promises::{NoFailure, NoWaiterStuck};
@@ -261,7 +268,10 @@ mod tests {
         assert_eq!(wrong(bounds(1, 0)), "its bounds have 0 rounds, and must have 1 to 16");
         let promises = |most| sound().promises(move || first_promises(most));
         assert_eq!(wrong(promises(0)), "it promises nothing, so that nothing can be judged");
-        assert_eq!(wrong(promises(3)), "it promises no-waiter-stuck twice");
+        assert_eq!(
+            wrong(promises(3)),
+            "it promises no-waiter-stuck twice; Promise::called gives one of them another name"
+        );
         let many = || (0..60).map(|_| Box::new(NoFailure) as Box<dyn AnyPromise>).collect();
         assert!(wrong(sound().promises(many)).ends_with(" things, and may promise 56 at most"));
         assert_eq!(wrong(sound().keeps(&["fifo"])), "it keeps fifo, which is no promise of it");
@@ -286,6 +296,30 @@ mod tests {
         assert_eq!(named("no one"), "it promises 'no one', which must be words such as no-waiter-stuck");
         let none = wrong(sound().scenario(&[("clients", "0")]));
         assert!(none.starts_with("the scenario of idle: ") && none.contains("clients"), "{none}");
+    }
+
+    /// Has another name each time.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    struct Fickle;
+
+    impl Promise for Fickle {
+        fn terms(&self) -> Terms {
+            static ASKED: AtomicBool = AtomicBool::new(false);
+            let asked = ASKED.fetch_xor(true, Ordering::Relaxed);
+            Terms::of(if asked { "odd" } else { "even" }).about("Nothing.")
+        }
+
+        fn see(&mut self, _: &Event, _: &mut Vec<Finding>) {}
+    }
+
+    #[test]
+    fn a_promise_whose_name_changes_is_not_taken_and_one_of_two_may_be_called_otherwise() {
+        let flaw = |promises: fn() -> Vec<Box<dyn AnyPromise>>| {
+            flaw(&sound().promises(promises)).unwrap_or_default()
+        };
+        let fickle = flaw(|| vec![Box::new(Fickle)]);
+        assert!(fickle.contains("calls itself"), "{fickle}");
+        assert_eq!(flaw(|| vec![Box::new(NoFailure), Box::new(NoFailure.called("none-fails"))]), "");
     }
 
     /// Has this name.

@@ -56,10 +56,41 @@ pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static
     /// Sees one event, and adds to `found` what that shows.
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
 
+    /// The same by another name, where a trial promises it of two things: `ExclusionAmongLiveSessions::of("/b")
+    /// .called("exclusion-of-b")`.
+    fn called(self, name: &'static str) -> Called<Self> {
+        Called { name, promise: self }
+    }
+
     /// Judges what is left when nothing moves any more: faults are over, the ensemble has healed, and no actor
     /// can take a step.
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         let _ = (rest, found);
+    }
+}
+
+/// A promise by [another name](Promise::called).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Called<P> {
+    name: &'static str,
+    promise: P,
+}
+
+impl<P: Promise> Promise for Called<P> {
+    fn terms(&self) -> Terms {
+        Terms { name: self.name, ..Promise::terms(&self.promise) }
+    }
+
+    fn begins_with(&mut self, setup: &[Text]) {
+        Promise::begins_with(&mut self.promise, setup);
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        Promise::see(&mut self.promise, event, found);
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        Promise::at_rest(&self.promise, rest, found);
     }
 }
 
@@ -336,6 +367,20 @@ mod tests {
         assert!(!excused(Box::new(Excuses(&[Assumption::NoActionAfterSessionEnd]))));
         assert!(!excused(Box::new(Excuses(&[]))));
         assert!(excused(Box::new(Measured(Excuses(&[])))));
+    }
+
+    #[test]
+    fn by_another_name_it_is_the_same_promise() {
+        let promise = Excuses(&[Assumption::NoAdministrator]);
+        let called = promise.clone().called("excuses-too");
+        assert_eq!(Promise::terms(&called), Terms { name: "excuses-too", ..Promise::terms(&promise) });
+        let seen = |mut promise: Box<dyn AnyPromise>| {
+            let mut found = Vec::new();
+            promise.see(&finished(0), &mut found);
+            promise.at_rest(&Rest::default(), &mut found);
+            found
+        };
+        assert_eq!(seen(Box::new(called)), seen(Box::new(promise)));
     }
 
     /// Or a search would take one state for another.

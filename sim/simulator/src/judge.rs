@@ -15,6 +15,7 @@ use zk_invariants::Invariant;
 #[derive(Default)]
 pub struct Judge {
     promises: Vec<Box<dyn AnyPromise>>,
+    names: Vec<&'static str>,
     /// Whose code has panicked: they are shown nothing more.
     panicked: Vec<bool>,
     tested: Vec<u64>,
@@ -37,8 +38,9 @@ impl Judge {
     /// Nothing has been seen yet.
     pub fn new(trial: &Trial, pulse: Pulse, sought: Option<(&'static str, bool)>) -> Judge {
         let (promises, heard) = (trial.held_to(), trial.heard.clone());
+        let names = promises.iter().map(|promise| promise.name()).collect();
         let (panicked, tested) = (vec![false; promises.len()], vec![0; promises.len()]);
-        Judge { promises, panicked, tested, heard, pulse, sought, ..Judge::default() }
+        Judge { promises, names, panicked, tested, heard, pulse, sought, ..Judge::default() }
     }
 
     /// What every promise assumes is not so in this run: from now on nothing is owed.
@@ -65,7 +67,7 @@ impl Judge {
             if self.panicked[index] {
                 continue;
             }
-            let name = self.promises[index].name();
+            let name = self.names[index];
             self.pulse.acts(Acting::Promise(name));
             if let Err(Caught::Panic(what)) = quietly(|| show(&mut self.promises[index], &mut found)) {
                 self.panicked[index] = true;
@@ -120,8 +122,14 @@ impl Judge {
     }
 
     /// How often each promise was put to the test, what was broken, and what was told.
-    pub fn finish(self) -> (BTreeMap<&'static str, u64>, Vec<RunViolation>, Told) {
-        let names = self.promises.iter().map(|promise| promise.name());
-        (names.zip(self.tested).collect(), self.violations, self.told)
+    pub fn finish(mut self, now_ns: u64) -> (BTreeMap<&'static str, u64>, Vec<RunViolation>, Told) {
+        let now = self.promises.iter().map(|promise| promise.name());
+        let renamed = self.names.iter().zip(now).find(|(before, now)| *before != now);
+        if let Some((before, now)) = renamed {
+            let what = format!("the promise {before} calls itself {now} in the end: terms() must not change");
+            let promise = Invariant::NoPanic.name();
+            self.keep(RunViolation { promise, at_ns: now_ns, what, violated_assumption: None });
+        }
+        (self.names.into_iter().zip(self.tested).collect(), self.violations, self.told)
     }
 }

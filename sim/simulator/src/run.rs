@@ -91,7 +91,7 @@ fn outcome(mut simulation: Simulation<'_>) -> Run {
     let mut stage = simulation.stage;
     let (herd, granted) = stage.waiting.finish();
     let (digest, trace, timeline, crossings) = stage.trace.finish();
-    let (mut tested, violations, told) = stage.judge.finish();
+    let (mut tested, violations, told) = stage.judge.finish(stage.now);
     tested.extend(stage.invariants.report.by_name());
     if stage.scenario.machines() > 1 {
         tested.extend(invariants::ALL.map(|(name, _)| (name, stage.zab.checks())));
