@@ -8,6 +8,8 @@ pub struct Deadline {
     after_ns: u64,
     /// When somebody last got ahead.
     got_ahead_ns: u64,
+    /// Until then, who works with what it has gets ahead.
+    works_until_ns: u64,
     /// When faults were over.
     healed_ns: u64,
     /// When the last actor was done and faults were over.
@@ -17,7 +19,15 @@ pub struct Deadline {
 impl Deadline {
     /// Faults are over at `heal_ns` at the latest, and the run goes on for `after_ns`.
     pub fn new(heal_ns: u64, after_ns: u64) -> Deadline {
-        Deadline { at_ns: heal_ns + after_ns, after_ns, got_ahead_ns: 0, healed_ns: 0, done_since_ns: None }
+        let works_until_ns = heal_ns + 10 * after_ns;
+        Deadline {
+            at_ns: heal_ns + after_ns,
+            after_ns,
+            got_ahead_ns: 0,
+            works_until_ns,
+            healed_ns: 0,
+            done_since_ns: None,
+        }
     }
 
     /// When the run is over, as things are.
@@ -28,6 +38,13 @@ impl Deadline {
     /// Somebody gets ahead.
     pub fn get_ahead(&mut self, now: u64) {
         self.got_ahead_ns = now;
+    }
+
+    /// Somebody works with what it has. Who never comes to an end with it is stuck.
+    pub fn work(&mut self, now: u64) {
+        if now < self.works_until_ns {
+            self.get_ahead(now);
+        }
     }
 
     /// Puts it off if somebody has got ahead shortly before. Gives when it is then.

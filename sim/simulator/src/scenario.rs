@@ -62,8 +62,9 @@ pub struct Scenario {
     pub fault_seconds: u32,
     /// How long the run may go on after healing before clients that are not finished are called stuck. It goes on for
     /// longer while somebody makes progress (is granted something, gives it back or ends something) at least once in a
-    /// quarter of this time, and up to ten times as long if somebody sleeps for more than a quarter of it, at once or in
-    /// naps of a twelfth or more with nothing between them.
+    /// quarter of this time, and up to ten times as long if somebody who has something changes znodes or writes to the
+    /// resource so often, or sleeps for more than a quarter of it, at once or in naps of a twelfth or more with nothing
+    /// between them.
     pub heal_seconds: u32,
     /// Queue events a run may take before it is stopped as running away: this many for every 50 clients.
     pub step_budget: u64,

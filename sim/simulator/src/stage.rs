@@ -94,6 +94,9 @@ impl Stage<'_> {
     pub fn establish(&mut self, truth: GroundTruth) {
         if self.phase != Phase::Setup && !self.is_administrators(&truth) {
             self.note(Place::Simulation, &What::Is(&truth));
+            if self.is_work(&truth) {
+                self.deadline.work(self.now);
+            }
             match &truth {
                 GroundTruth::Fired { woken, .. } => self.waiting.fired(woken.len()),
                 // Its other threads go on.
@@ -106,6 +109,18 @@ impl Stage<'_> {
             }
             watch!(self, judge.see(self.now, &Event::Is(truth)));
         }
+    }
+
+    /// Whether somebody who has something changes a znode, or writes to the resource.
+    fn is_work(&self, truth: &GroundTruth) -> bool {
+        let by = match truth {
+            GroundTruth::NodeCreated { by, .. }
+            | GroundTruth::NodeWritten { by, .. }
+            | GroundTruth::NodeDeleted { by, .. } => self.knowledge.actor(*by),
+            GroundTruth::Wrote { actor, .. } => Some(*actor),
+            _ => None,
+        };
+        by.is_some_and(|actor| self.knowledge.is_holding(actor))
     }
 
     /// Whether ground truth is of the administrator's session or connection, which is nobody's business.

@@ -4,7 +4,7 @@ use crate::common::{calm, path, run_with, said, say, scripted};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Pending, ZooKeeper};
-use zk_harness::event::End;
+use zk_harness::event::{End, Observation};
 use zk_harness::trial::Trial;
 use zk_simulator::schedule::When;
 use zk_simulator::{Fault, Run, RunOptions, Scenario, run};
@@ -180,6 +180,30 @@ fn a_request_that_is_too_long_for_a_server_is_not_the_servers_fault() {
     let run = run(&trial, &calm(), 1, &RunOptions::default());
     assert_eq!(broken(&run), Vec::<&str>::new());
     assert_eq!(run.sometimes["a request was longer than a server takes"], 1);
+}
+
+/// Whoever waited for one that worked on in short naps was called stuck.
+#[test]
+fn who_works_with_what_it_has_is_waited_for_and_not_for_ever() {
+    let trial = |naps: u32| {
+        scripted(move |zk, probe, _| async move {
+            probe.observe(Observation::Enters { lock: "/t".into() });
+            for _ in 0..naps {
+                zk.sleep(Duration::from_secs(4)).await;
+                zk.set_data(&path("/t"), Data::NULL, -1).await.expect("there is no fault");
+            }
+            probe.observe(Observation::Leaves { lock: "/t".into() });
+            End::Done
+        })
+    };
+    let ends = |naps| {
+        let run = run(&trial(naps), &calm(), 1, &RunOptions::default());
+        (run.sometimes.contains_key("somebody was stuck"), run.virtual_ns / 1_000_000_000)
+    };
+    let (is_stuck, seconds) = ends(90);
+    assert!(!is_stuck && seconds >= 360, "{seconds}");
+    let (is_stuck, seconds) = ends(900);
+    assert!(is_stuck && (1200..1400).contains(&seconds), "{seconds}");
 }
 
 /// They began with 0 in a run, and only a model knew that numbers end.
