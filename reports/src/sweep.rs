@@ -218,11 +218,11 @@ impl SweepReport {
         self.all().filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str())
     }
 
-    /// The failure to look at first: of the promise that breaks as the catalogue says, or else of the first one that broke.
+    /// The failure to look at first: of the promise that breaks as the catalogue says, or else of the first one that broke, or
+    /// else of the first that leaves the answer open.
     pub fn foremost(&self) -> Option<&Failure> {
-        let mut firsts = self.firsts();
-        let owed = firsts.find(|(.., verdict)| *verdict == Verdict::Broken).map(|(_, failure, _)| failure);
-        owed.or(self.failures.first())
+        let mut firsts = self.firsts().filter(|(.., how)| *how != Verdict::BrokenAsExpected);
+        firsts.next().map(|(_, failure, _)| failure).or(self.failures.first())
     }
 
     /// The first break of each promise and invariant, in their order: those where it was owed, first of all that of the
