@@ -371,6 +371,14 @@ mod tests {
         };
         assert_eq!((stuck(&[], 1), stuck(&[1], 1), stuck(&[1, 1], 1)), (1, 1, 1));
         assert_eq!((stuck(&[0], 1), stuck(&[1, 0], 1), stuck(&[0, 1], 1)), (0, 0, 0));
+        let (learns, ends) = (GroundTruth::LearnsExpiry { actor: actor(0) }, |end| {
+            Event::Is(GroundTruth::Finished { actor: actor(0), end })
+        });
+        for another in [Event::Is(learns), crashed(0), ends(End::SessionLost), ends(End::Failed)] {
+            let both = vec![opened(1), closed(1), opened(1), another.clone()];
+            let rest = Rest { unfinished: vec![actor(1)], ..Rest::default() };
+            assert_eq!(resting(NoWaiterStuck::but_who_stays(), both, &rest), [], "{another:?}");
+        }
     }
 
     #[test]
@@ -416,6 +424,9 @@ mod tests {
         assert_eq!(stuck(line(), &all), [""; 0]);
         assert_eq!(stuck([line(), vec![closed(0)]].concat(), &[1, 2]), [""; 0], "it may be its turn");
         assert_eq!(stuck([line(), vec![released(0)]].concat(), &[1, 2]), ["p1", "p2"]);
+        assert_eq!(stuck([line(), vec![closes(0)]].concat(), &[1, 2]), ["p1", "p2"], "it has gone");
+        let adds = Event::Observed { actor: actor(1), what: Observation::begins(words::ADDS, LOCK, 1) };
+        assert_eq!(stuck(vec![has(0, LOCK), adds], &[0, 1]), ["p1"], "it asks for nothing");
         // One behind another, and in a circle.
         let chain = || vec![has(0, LOCK), asks(1, LOCK), has(1, OTHER), asks(2, OTHER)];
         assert_eq!(stuck(chain(), &all), [""; 0]);
@@ -481,6 +492,10 @@ mod tests {
         let stuck = |events| broken_by(&resting(NoWaiterStuck::but_who_stays(), events, &rest)).len();
         assert_eq!(stuck(vec![attempts(0), granted(0)]), 0);
         assert_eq!(stuck(vec![attempts(0), granted(0), gives_up(0)]), 1);
+        let leads = crate::words::Word::own("leads");
+        let [begins, ends] = [Observation::begins(leads, LOCK, 0), Observation::ends(leads, LOCK, 0)]
+            .map(|what| Event::Observed { actor: actor(0), what });
+        assert_eq!((stuck(vec![begins.clone()]), stuck(vec![begins, ends])), (0, 1));
     }
 
     #[test]
@@ -524,6 +539,11 @@ mod tests {
         assert_eq!(left_open(waits(), &[1]), [("p1 waits on: it waits at /lock".to_owned(), true)]);
         assert_eq!(left_open([waits(), vec![granted(1)]].concat(), &[1]), [], "it has it");
         assert_eq!(left_open(vec![granted(1), says(1, "leads")], &[1]), []);
+        let elsewhere = Observation::begins(crate::words::Word::own("waits at"), "/a", 0);
+        let elsewhere = Event::Observed { actor: actor(1), what: elsewhere };
+        assert_eq!(left_open(vec![elsewhere.clone(), granted(1)], &[1]), [], "it has something else");
+        let behind = vec![granted(0), elsewhere, attempts(1)];
+        assert_eq!(left_open(behind, &[0, 1]), [], "it waits for who has the lock");
         assert_eq!(left_open([waits(), vec![closed(2)]].concat(), &[1]), [], "it may wait for who has died");
         let thread = vec![by_thread(1, says(0, "waits at")), finished(0)];
         assert_eq!(left_open(thread, &[0]), [("p0/1 waits on: it waits at /lock".to_owned(), true)]);
