@@ -236,6 +236,20 @@ mod tests {
         }
     }
 
+    /// What may be meant is expected where an administrator was at it.
+    #[test]
+    fn what_its_author_alone_can_say_is_left_open_unless_an_administrator_was_at_it() {
+        let promise = || Undisturbed::of(NoWaiterStuck::standard());
+        assert_eq!(promise().terms().assumes, [Assumption::NoAdministrator, Assumption::NobodyMeantToWait]);
+        let rest = Rest { unfinished: vec![actor(0)], ..Rest::default() };
+        let failed = |dies| {
+            let events = vec![opened(0), opened(1), attempts(0), dies];
+            broken_by(&resting(promise(), events, &rest))[0].1
+        };
+        assert_eq!(failed(closed(1)), Some(Assumption::NobodyMeantToWait));
+        assert_eq!(failed(deleted(A, ADMIN, 0)), HIS);
+    }
+
     #[test]
     fn who_has_made_another_znode_beside_it_breaks_as_expected_no_more() {
         let after =
