@@ -67,7 +67,7 @@ impl<P: Promise> Promise for Standard<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{actor, broken_by};
+    use super::super::testing::{actor, attempts, broken_by, closed, opened};
     use super::*;
     use crate::event::{End, GroundTruth};
 
@@ -99,5 +99,12 @@ mod tests {
         assert_eq!(broken(Vec::new()), [true, true]);
         let own: Vec<Box<dyn AnyPromise>> = vec![Box::new(NoFailure), Box::new(NoWaiterStuck)];
         assert_eq!(broken(own), [false, false]);
+        let mut found = Vec::new();
+        for mut promise in with_standard(Vec::new(), &[]) {
+            [opened(0), opened(1), attempts(0), closed(1)].iter().for_each(|it| promise.see(it, &mut found));
+            promise.at_rest(&rest, &mut found);
+        }
+        let what = format!("p0 waits on for /lock, which nobody has{HOW_TO_SAY}");
+        assert_eq!(broken_by(&found), [(&*what, Some(Assumption::NobodyMeantToWait))]);
     }
 }
