@@ -282,6 +282,7 @@ mod tests {
         assert_eq!(broken_by(&found), [("p2 holds /lock while p1 still shares it", None)]);
         let found = judge(vec![granted(0), shares(1)]);
         assert_eq!(broken_by(&found), [("p1 shares /lock while p0 still holds it", None)]);
+        assert_eq!(judge(vec![granted(0), shares(1), enters(1)]), found, "it is told once");
     }
 
     /// Who asked for more than its share had nothing any more, and whoever entered beside it was right.
@@ -434,6 +435,7 @@ mod tests {
         let holds = |node| vec![opened(0), opened(1), attempts(0), created(node, 0), granted(0), enters(0)];
         let renewed = |node| vec![closed(0), vanished(node, 0), granted(1), opened_anew(0)];
         let judge = |events: &[Vec<Event>]| broken_by(&judge(events.concat())).len();
+        let of_another = Event::Observed { actor: actor(0), what: Observation::Leaves { lock: "/b".into() } };
         let goes_on = |then: Vec<Event>| judge(&[holds(NODE), renewed(NODE), then, vec![again_at(NODE)]]);
         assert_eq!(goes_on(vec![]), 1);
         let before = vec![opened_anew(0), closed(0), vanished(NODE, 0), granted(1)];
@@ -445,7 +447,18 @@ mod tests {
         let next = [holds(NODE), vec![closed(0), vanished(NODE, 0), opened_anew(0), again_at(NODE)]].concat();
         assert_eq!(judge(&[next.clone(), vec![granted(1)]]), 1);
         assert_eq!(judge(&[next, vec![leaves(0), granted(1)]]), 0);
-        for ends in [leaves(0), released(0), gives_up(0), attempts(0), finished(0)] {
+        assert_eq!(goes_on(vec![of_another]), 1);
+        let by_a_thread = || {
+            holds(NODE).into_iter().map(|event| match event {
+                Event::Observed { .. } => by_thread(1, event),
+                event => event,
+            })
+        };
+        let main_ends = [by_a_thread().collect(), renewed(NODE), vec![finished(0), again_at(NODE)]];
+        assert_eq!(judge(&main_ends), 1, "its thread goes on");
+        let gone_before = [holds(NODE), vec![deleted(NODE, 0, 0)], renewed(NODE), vec![again_at(NODE)]];
+        assert_eq!(judge(&gone_before), 0, "it did not go with the session");
+        for ends in [leaves(0), released(0), gives_up(0), attempts(0), finished(0), crashed(0)] {
             assert_eq!(goes_on(vec![ends.clone()]), 0, "{ends:?}");
         }
         assert_eq!(judge(&[holds(NODE), renewed(NODE), vec![again_at("/lock/a-0000000001")]]), 0);
@@ -457,6 +470,8 @@ mod tests {
             let dies = vec![closed(0), vanished(NODE, 0), late, granted(1), opened_anew(0), again_at(NODE)];
             assert_eq!(judge(&[waits.clone(), dies]), 1, "it had been granted it");
         }
+        let share = vec![closed(0), vanished(NODE, 0), shares(0), enters(0), shares(1), opened_anew(0)];
+        assert_eq!(judge(&[waits.clone(), share, vec![again_at(NODE)]]), 0, "it enters with its share");
         let gave_back = [holds(NODE), vec![leaves(0), deleted(NODE, 0, 0)], renewed(NODE)];
         assert_eq!(judge(&[gave_back.concat(), vec![again_at(NODE)]]), 0);
     }
@@ -479,6 +494,7 @@ mod tests {
         for third in [granted(2), shares(2), enters(2)] {
             assert_eq!(broken_by(&judge([both(), vec![third]].concat())), [(what, None)]);
         }
+        assert_eq!(broken_by(&judge(vec![shares(0), shares(1), shares(2)])), [(what, None)]);
         let what = "p3 holds /lock, which 2 may hold at a time, while p0, p1 and p2 still hold it";
         assert_eq!(broken_by(&judge([both(), vec![granted(2), granted(3)]].concat()))[1].0, what);
         for ends in [leaves(0), released(0), closed(0), crashed(0)] {
@@ -513,7 +529,10 @@ mod tests {
     fn a_holder_whose_znode_an_administrator_deletes_violates_an_assumption() {
         let events =
             vec![opened(0), opened(1), granted(0), deleted("/lock/a-lock-0000000000", 99, 0), granted(1)];
-        assert_eq!(broken_by(&judge(events))[0].1, Some(Assumption::NoAdministrator));
+        let found = judge([events, vec![opened(2), granted(2)]].concat());
+        let what = "p2 holds /lock while p1 still holds it";
+        assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
+        assert_eq!(broken_by(&found)[1], (what, None), "p1 has lost nothing");
     }
 
     #[test]
