@@ -371,6 +371,23 @@ fn who_was_written_over_before_it_tells_of_its_grant_was_the_earlier_holder() {
         assert_eq!(fenced(with(then.clone())), 1, "{then:?}");
     }
     assert_eq!(fenced(with(vec![woken(1), grant(0, 2)])), 0);
+    assert_eq!(
+        fenced([vec![sets(NODE, 0, 2), woken(0)], over()[1..].to_vec(), vec![grant(0, 2)]].concat()),
+        0
+    );
+    let another = Event::Observed { actor: actor(0), what: Observation::Attempts { lock: "/b".into() } };
+    assert_eq!(fenced(with(vec![another, grant(0, 2)])), 0, "it is another lock that it asks for");
+    assert_eq!(fenced(with(vec![shares_as(0, "", Some(2))])), 0, "or a share");
+    for paths in [["/b", "/b"], ["/lock/a", "/lock/b"]] {
+        let [first, second] = paths;
+        let writes = vec![sets(first, 0, 2), sets(second, 1, 3), grant(1, 3), grant(0, 2)];
+        assert_eq!(fenced(writes), 1, "{paths:?}");
+    }
+    // Three, one after the other.
+    let three =
+        vec![opened(2), attempts(2), sets(NODE, 0, 2), sets(NODE, 2, 3), sets(NODE, 1, 4), grant(1, 4)];
+    let then = vec![grant(2, 3), wrote(Fenced, 2, true), wrote(Fenced, 1, true)];
+    assert_eq!(broken_by(&findings(ExclusionAtResource::fenced(LOCK), [both(), three, then].concat())), []);
     let by_number = |p| format!("/lock/n-000000000{p}");
     let in_line = vec![sets(&by_number(0), 0, 2), sets(&by_number(1), 1, 3), grant(1, 3), grant(0, 2)];
     assert_eq!(fenced(in_line), 1, "each has its own, and they were granted it in another order");
