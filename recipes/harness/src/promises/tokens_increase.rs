@@ -137,6 +137,10 @@ mod tests {
         assert_eq!(judge(vec![grant(0, 2), grant(0, 2)]), 1, "it was granted that before");
         assert_eq!(judge(vec![attempts(0), grant(0, 2)]), 1, "it has asked anew");
         assert_eq!(judge(vec![grant(0, 3)]), 1, "it is another's");
+        let (lock, node, token) = ("/b".into(), "".into(), Some(Zxid::new(1, 2)));
+        let of_another =
+            Event::Observed { actor: actor(0), what: Observation::Granted { lock, node, token } };
+        assert_eq!(judge(vec![of_another, grant(0, 2)]), 0, "it was granted another lock");
         let not_over = vec![released(1), attempts(1), sets(LOCK, 1, 4), grant(0, 5), grant(1, 4)];
         assert_eq!(judge(not_over), 1, "nobody has written it over");
     }
