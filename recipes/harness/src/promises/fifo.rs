@@ -192,6 +192,10 @@ mod tests {
         assert_eq!(broken_by(&judge(vec![attempts(2), leaves(0), by_none()])), [(passes, None)]);
         let by_its_own = "p2 was granted /lock/c-lock-0000000002 before /lock/z-lock-0000000000";
         assert_eq!(broken_by(&judge(vec![attempts(2), created(LAST, 2), by_none()])), [(by_its_own, None)]);
+        let as_told = [line(), vec![attempts(2), leaves(0), by_none()]].concat();
+        assert_eq!(broken_by(&findings(Fifo::of(LOCK), as_told)), [], "it is not owed that");
+        let of_another =
+            Event::Observed { actor: actor(2), what: Observation::Attempts { lock: "/b".into() } };
         // Nobody waits any more that has waited then; or it may have been granted it before they asked.
         let ends = vec![vanished(B, 1), by_none()];
         for then in [
@@ -203,6 +207,13 @@ mod tests {
             vec![attempts(2), closed(2), by_none()],
             vec![attempts(2), closed(2), opened_anew(2), by_none()],
             vec![by_none()],
+            vec![of_another, by_none()],
+            // By a znode that is gone; by one of two, or of two threads; or by one that it had before it asked.
+            vec![attempts(2), leaves(0), granted_as(2, "/lock/d-lock-0000000003", None)],
+            vec![attempts(2), created(LAST, 2), created("/lock/d-lock-0000000003", 2), by_none()],
+            vec![by_thread(1, attempts(2)), attempts(2), created(LAST, 2), by_none()],
+            vec![created(LAST, 2), attempts(2), deleted(LAST, 2, 2), by_none()],
+            vec![attempts(2), vanished(B, 1), created(B, 1), by_none()],
         ] {
             assert_eq!(broken_by(&judge(then.clone())), [], "{then:?}");
         }
