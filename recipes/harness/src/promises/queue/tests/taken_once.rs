@@ -162,5 +162,8 @@ fn who_deletes_an_item_takes_what_was_in_it_though_it_says_so_when_another_has_i
         assert_eq!(judge(delivery, vec![takes(1, 1), deletes(1), next(), takes(1, 1), takes(2, 1)]), 1);
         assert_eq!(judge(delivery, vec![deletes(1), takes(1, 1), next(), takes(1, 1), takes(2, 1)]), 1);
         assert_eq!(judge(delivery, vec![takes(1, 1), deletes(1), takes(2, 1)]), 1, "it is the same");
+        assert_eq!(judge(delivery, vec![takes(1, 1), deletes(1), next(), takes(1, 1)]), 0);
+        let another_dies = vec![deletes(1), crashed(0), next(), takes(1, 1), takes(2, 1)];
+        assert_eq!(judge(delivery, another_dies), 0);
     }
 }
