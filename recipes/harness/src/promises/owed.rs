@@ -336,6 +336,7 @@ fn of_counter(node: &'static str) -> Vec<Box<dyn AnyPromise>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{LOCK, broken_by, granted};
     use super::*;
 
     #[test]
@@ -374,6 +375,25 @@ mod tests {
         let names: Vec<_> = owed.promises().iter().map(|promise| promise.name()).collect();
         assert_eq!(names, ["at-most-n-hold", "no-waiter-stuck", "no-orphan-znode", "no-failure"]);
         assert_eq!((owed.paths(), owed.setup()), (vec!["/a"], vec!["/a".into()]));
+        let owed = Owed::parse([format!("semaphore:2={LOCK}").as_str()]).expect("it is well said");
+        let (mut at_most, mut found) = (owed.promises().remove(0), Vec::new());
+        let mut broken = |p| {
+            at_most.see(&granted(p), &mut found);
+            broken_by(&found).len()
+        };
+        assert_eq!([0, 1, 2].map(&mut broken), [0, 0, 1]);
+    }
+
+    /// Or what is told of items and members would be named as unheard.
+    #[test]
+    fn what_is_below_is_heard_where_promises_are_about_it() {
+        let all =
+            ["queue", "membership", "configuration", "commitment", "program", "lock", "barrier", "counter"];
+        let below = all.map(|kind| {
+            let owed = Owed::parse([format!("{kind}=/a").as_str()]).expect("it is well said");
+            owed.hears().next().expect("it is one").below
+        });
+        assert_eq!(below, [true, true, true, true, true, false, false, false]);
     }
 
     #[test]
