@@ -133,6 +133,9 @@ mod tests {
         let heard = Heard::new(vec![queue, lock]);
         let enters = |lock: &str| Observation::Enters { lock: lock.into() };
         let says = |word, about: &str| Observation::begins(Word::own(word), about, 1);
+        for of_one in ["/a/q{a", "/a/q a", "/a/q:a"] {
+            assert!(heard.hears(&says("takes", of_one)), "{of_one}");
+        }
         for what in [enters("/lock"), says("takes", "/a/q/item"), says("puts", "pay"), says("takes", "/a/q")]
         {
             assert!(heard.hears(&what), "{what}");
@@ -143,6 +146,7 @@ mod tests {
             (enters("/lck"), "/lck"),
             (enters("/lock/"), "/lock/"),
             (enters("/lock/child"), "/lock/child"),
+            (says("takes", "/a/q/"), "/a/q/"),
             (enters("/a/q"), "/a/q"),
             (says("takes", "/a/qq/item"), "/a/qq"),
             (says("takes", "/a/qq/other"), "/a/qq"),
@@ -157,5 +161,18 @@ mod tests {
         assert_eq!(told.unheard[&("takes".into(), "/a/qq".into())], (2, [3].into()));
         let all = Heard::new(vec![Hears { path: "/b".into(), words: &[], below: true }]);
         assert!(all.hears(&says("gets", "/b")) && all.hears(&enters("/b/c")) && !all.hears(&enters("/c")));
+        assert!(!all.hears(&says("gets", "pay")), "it is no word of its own");
+    }
+
+    #[test]
+    fn what_was_told_in_several_runs_is_told_by_all() {
+        let of = |heard_by: u16, times, by: u16| Told {
+            heard_by: [heard_by].into(),
+            unheard: [(("gets".into(), "/q".into()), (times, [by].into()))].into(),
+        };
+        let mut told = of(1, 2, 3);
+        told.merge(&of(2, 3, 4));
+        assert_eq!(told.heard_by, [1, 2].into());
+        assert_eq!(told.unheard[&("gets".into(), "/q".into())], (5, [3, 4].into()));
     }
 }
