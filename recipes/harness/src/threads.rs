@@ -275,7 +275,10 @@ mod tests {
     #[test]
     fn a_recipe_that_ends_the_engines_process_is_told_and_no_other_end_is() {
         if let Some(when) = std::env::var_os("ZOOCHECK_TEST_EXITS") {
-            let polled = Restored::after(0);
+            let polled = Restored::after(u32::from(when == "thread"));
+            if when == "after another" {
+                drop(Restored::after(1));
+            }
             if when == "behind" {
                 drop(polled);
             }
@@ -289,7 +292,9 @@ mod tests {
             let said = String::from_utf8_lossy(&ended.stderr).into_owned();
             (ended.status.code(), said.contains(HAS_EXITED))
         };
-        assert_eq!(ended("within"), (Some(2), true));
+        for when in ["within", "thread", "after another"] {
+            assert_eq!(ended(when), (Some(2), true), "{when}");
+        }
         assert_eq!(ended("behind"), (Some(0), false));
     }
 }
