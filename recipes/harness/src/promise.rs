@@ -381,6 +381,13 @@ mod tests {
             found
         };
         assert_eq!(seen(Box::new(called)), seen(Box::new(promise)));
+        let (mut views, setup) =
+            (crate::promises::Views::committed("/a", crate::promises::Of::Names), ["/a/b".into()]);
+        let mut called = views.clone().called("reads");
+        Promise::begins_with(&mut called, &setup);
+        assert_ne!(called.promise, views);
+        Promise::begins_with(&mut views, &setup);
+        assert_eq!(called.promise, views);
     }
 
     /// Or a search would take one state for another.
