@@ -403,7 +403,9 @@ fn a_program_fails_by_an_error_that_nobody_hears_of_and_by_no_other() {
         let words = format!("run programs.py:{function} --promises lock=/lock --seeds 4 --format json");
         json(&of_programs("0", &format!("{words} {ALONE}")))
     };
-    for function in ["loses_a_future", "loses_a_task", "loses_a_watch", "loses_a_listener"] {
+    for function in
+        ["loses_a_future", "loses_a_task", "loses_a_pools_callback", "loses_a_watch", "loses_a_listener"]
+    {
         let report = run(function);
         let fails = |it: &Value| it["name"] == "no-failure" && it["verdict"] == "broken";
         assert!(report["promises"].as_array().expect("a list").iter().any(fails), "{function}: {report:#}");

@@ -399,3 +399,10 @@ def hums(client, probe):
     """What it says beside is for people."""
     probe.notes("hums", "/lock")
     holds(client, probe)
+
+
+def loses_a_pools_callback(client, probe):
+    """Wrong: a callback of a pool raises an error."""
+    holds(client, probe)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        pool.submit(str).add_done_callback(int)

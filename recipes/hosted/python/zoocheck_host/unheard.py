@@ -22,7 +22,8 @@ def install(tell):
             tell(sys.exc_info()[1])
             super().exception(*args, **named)
 
-    for module, name in ((kazoo.client, "log"), (kazoo.handlers.threading, "log"), (kazoo.recipe.cache, "logger")):
+    loggers = [(kazoo.client, "log"), (kazoo.handlers.threading, "log"), (kazoo.recipe.cache, "logger")]
+    for module, name in [*loggers, (concurrent.futures._base, "LOGGER")]:
         setattr(module, name, Logger(getattr(module, name), None))
     future = concurrent.futures.Future
     for name in ("result", "exception", "cancel", "add_done_callback"):
