@@ -54,6 +54,11 @@ impl Owes {
         all.iter().any(|kind| !kind.words.is_empty()).then(|| Heard::new(all))
     }
 
+    /// How many clients it takes to put it to the test, if a search of so many can be had.
+    pub fn clients(&self) -> u8 {
+        self.kinds.iter().map(|(_, owed)| owed.clients()).max().unwrap_or(2)
+    }
+
     /// The promises, as they begin.
     pub fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         self.promises.clone()

@@ -27,6 +27,7 @@ pub fn hosted(name: &str, programs: Arc<dyn Programs>, owes: Owes) -> Trial {
         .renews_session()
         .hears_singly()
         .administered(&[]);
+    trial.about.bounds.clients = owes.clients();
     trial.setup = owes.setup();
     trial.heard = owes.heard().map(Arc::new);
     trial.promises(move || owes.promises())

@@ -53,7 +53,8 @@ impl Kind {
             Promises::Of(_) if name == word => kind.promises,
             Promises::Of(_) => return None,
             Promises::OfPermits(of, _) => {
-                Promises::OfPermits(of, permits.parse().ok().filter(|permits| *permits > 0)?)
+                let many: usize = permits.parse().ok().filter(|many| *many > 0)?;
+                (many.to_string() == permits).then_some(Promises::OfPermits(of, many))?
             }
         };
         Some(Kind { promises, ..kind })
@@ -232,6 +233,16 @@ impl Owed {
         })
     }
 
+    /// How many clients it takes to put it to the test, if a search of so many can be had.
+    pub fn clients(&self) -> u8 {
+        let least = self.of.iter().map(|(_, kind)| match kind.promises {
+            Promises::Of(_) | Promises::OfPermits(_, 1) => 2,
+            Promises::OfPermits(_, 2) => 3,
+            Promises::OfPermits(..) => 4,
+        });
+        least.max().unwrap_or(2)
+    }
+
     /// The promises, as they begin.
     pub fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         self.of.iter().flat_map(|(path, kind)| kind.promises_of(path)).collect()
@@ -375,6 +386,11 @@ mod tests {
         let names: Vec<_> = owed.promises().iter().map(|promise| promise.name()).collect();
         assert_eq!(names, ["at-most-n-hold", "no-waiter-stuck", "no-orphan-znode", "no-failure"]);
         assert_eq!((owed.paths(), owed.setup()), (vec!["/a"], vec!["/a".into()]));
+        let clients = |owed: &str| Owed::parse([owed]).map(|owed| owed.clients());
+        assert_eq!(
+            ["lock=/a", "semaphore:1=/a", "semaphore:2=/a", "semaphore:9=/a"].map(clients),
+            [2, 2, 3, 4].map(Ok)
+        );
         let owed = Owed::parse([format!("semaphore:2={LOCK}").as_str()]).expect("it is well said");
         let (mut at_most, mut found) = (owed.promises().remove(0), Vec::new());
         let mut broken = |p| {
@@ -406,6 +422,7 @@ mod tests {
             ("semaphore=/lock", "semaphore:N"),
             ("semaphore:=/lock", "expected KIND=PATH"),
             ("semaphore:0=/lock", "expected KIND=PATH"),
+            ("semaphore:02=/lock", "expected KIND=PATH"),
             ("lock:2=/lock", "expected KIND=PATH"),
             ("without=no-liter", "no standard promise (no-waiter-stuck, "),
             ("without=no-litter", "nothing is owed"),
