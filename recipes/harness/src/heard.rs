@@ -144,6 +144,7 @@ mod tests {
         let actor = ActorId { process: 3, life: 1, thread: 2 };
         for (what, place) in [
             (enters("/lck"), "/lck"),
+            (enters("/lcc{a"), "/lcc"),
             (enters("/lock/"), "/lock/"),
             (enters("/lock/child"), "/lock/child"),
             (says("takes", "/a/q/"), "/a/q/"),

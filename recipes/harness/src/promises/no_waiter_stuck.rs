@@ -133,9 +133,8 @@ impl NoWaiterStuck {
                 let mut waits = self.waiting.keys().filter(|(other, _)| other.main() == actor.main());
                 lives(rest, actor) && waits.all(|about| behind.contains(about))
             };
-            let stays = |(actor, lock): &(ActorId, Text)| {
-                let mut those = staying.keys().filter(|(_, has)| has == lock);
-                those.any(|(other, _)| other.main() != actor.main() && goes_on(*other))
+            let stays = |(_, lock): &(ActorId, Text)| {
+                staying.keys().any(|(other, has)| has == lock && goes_on(*other))
             };
             let asks = self.waiting.iter().filter(|(_, waits)| **waits == Waits::ToHave);
             let asks = asks.map(|(about, _)| about);

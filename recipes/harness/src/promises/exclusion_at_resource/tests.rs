@@ -365,6 +365,7 @@ fn who_was_written_over_before_it_tells_of_its_grant_was_the_earlier_holder() {
         vec![attempts(0), grant(0, 2)],
         vec![gives_up(0), attempts(0), grant(0, 2)],
         vec![grant(0, 2), attempts(0), grant(0, 2)],
+        vec![grant(0, 2), leaves(0), attempts(0), sets(NODE, 0, 4), closed(0)],
         vec![woken(0), grant(0, 2)],
         vec![sets(NODE, 0, 4), grant(0, 2)],
     ] {

@@ -92,6 +92,8 @@ fn what_is_written_over_before_anybody_took_it_is_lost() {
     }
     let unsaid = vec![put_as(2, 7), job(8), put_as(2, 8), takes(1, 2), worked_off(1, 2), gone(2)];
     assert_eq!(resting(NothingLost::of(ITEMS, AtLeastOnce), unsaid, &rest(&[], &[])), []);
+    let again = vec![job(1), put_as(1, 1), job(1), job(2), put_as(1, 2), job(1), notes(0, "has put", "1")];
+    assert_eq!(broken_by(&findings(NothingLost::of(ITEMS, AtLeastOnce), again)).len(), 1, "it is not there");
     let removed = [vec![put_as(1, 2)], vec![deleted(&item(1), ADMIN, NOBODY)]].concat();
     assert_eq!(judge(AtLeastOnce, removed, &[]), 2);
 }
