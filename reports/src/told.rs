@@ -113,12 +113,12 @@ mod tests {
     #[test]
     fn what_nobody_hears_is_told_by_path_or_by_word_with_what_is_meant() {
         let enters = unheard("enters", "/lck", true, 4, "/lock");
-        let unheard = vec![
+        let those = vec![
             enters.clone(),
             unheard("leaves", "/lck", true, 3, "/lock"),
             unheard("gets", "/q/…", false, 1, "\"takes\""),
         ];
-        let mut told = Told { heard_by: [0, 1, 3].into(), unheard };
+        let mut told = Told { heard_by: [0, 1, 3].into(), unheard: those };
         assert_eq!(
             told.lines(),
             [
@@ -131,7 +131,22 @@ mod tests {
         assert_eq!(told.unjudged().as_deref(), Some(why));
         told.add(Told { heard_by: [4].into(), unheard: vec![enters] });
         assert_eq!((told.unheard[0].times, told.unheard.len()), (12, 3));
+        told.add(Told {
+            heard_by: BTreeSet::new(),
+            unheard: vec![unheard("enters", "/lck", true, 5, "/lock")],
+        });
+        assert_eq!(told.unheard[0].by, [4, 5].into());
+        let why = told.unjudged().expect("p5 is heard nowhere");
+        assert!(why.contains("p5"), "{why}");
+        told.heard_by.insert(5);
         assert_eq!(told.unjudged(), None, "in another seed it is heard");
+        let of = |is_known| Told {
+            heard_by: [0].into(),
+            unheard: vec![unheard("gets", "/q/…", is_known, 1, "/queue")],
+        };
+        assert_eq!(of(false).unjudged(), None, "it is the word that nobody hears");
+        let why = of(true).unjudged().expect("it is the path");
+        assert!(why.contains("add program=/q to"), "{why}");
         let all_elsewhere = Told { heard_by: BTreeSet::new(), ..told };
         assert_eq!(all_elsewhere.unjudged(), None, "then nothing is put to the test");
     }

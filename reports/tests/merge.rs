@@ -3,9 +3,9 @@
 use serde_json::json;
 use std::fs;
 use zk_reports::{
-    Answer, Arrow, ArrowKind, Confidence, Diagram, Failure, HerdPoint, Lane, LaneKind, Missing,
-    PromiseResult, Reached, Report, SCHEMAS, SWEEP_SCHEMA, Seeds, SweepReport, Unit, Verdict, first_of_shard,
-    merge, prepare_new_dir, prepare_report_dir, read_sweep, to_json, write_dir,
+    Answer, Arrow, ArrowKind, Confidence, Diagram, Failure, HerdPoint, Lane, LaneKind, Missing, Paint,
+    PromiseResult, Reached, Report, SCHEMAS, SWEEP_SCHEMA, Seeds, SweepReport, Told, UNSAID, Unheard, Unit,
+    Verdict, first_of_shard, merge, prepare_new_dir, prepare_report_dir, read_sweep, to_json, write_dir,
 };
 
 const RANGE: (u64, u64) = (7, 1207);
@@ -312,4 +312,58 @@ fn any_report_of_this_version_is_replaced_and_none_of_a_newer_one() {
         let error = prepared(&format!("{schema}9")).expect_err(schema).to_string();
         assert!(error.contains("a newer zoocheck wrote it, and is not overwritten"), "{error}");
     }
+}
+
+/// It passed for a break that was expected.
+#[test]
+fn what_may_be_meant_and_what_is_told_elsewhere_leave_a_sweep_open() {
+    let unsaid = || PromiseResult {
+        verdict: Verdict::Undecided,
+        assumptions: vec!["nobody deletes it".into(), UNSAID.into()],
+        ..result("effects", &[1, 2], &|_| false, &|_| true)
+    };
+    let good = |name| result(name, &[1, 2], &|_| false, &|_| false);
+    let held = || good("herd");
+    let untested = || result("fifo", &[], &|_| false, &|_| false);
+    let settled = |promises: Vec<PromiseResult>, invariants: Vec<PromiseResult>, told: Option<Told>| {
+        let mut report = SweepReport { promises, invariants, told, failures: Vec::new(), ..sweep(None) };
+        report.settle();
+        report
+    };
+    let words = |report: &SweepReport| {
+        let text = report.text(Paint::PLAIN);
+        (report.answer, text.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (answer, text) = words(&settled(vec![held(), unsaid(), untested()], Vec::new(), None));
+    assert_eq!(answer, Answer::Undecided);
+    let open = "undecided: only its author can say whether it is intended: effects";
+    assert!(text.contains(&format!("{open}; never put to the test: fifo")), "{text}");
+    let mut report = settled(vec![held()], vec![unsaid()], None);
+    let (answer, text) = words(&report);
+    assert_eq!(answer, Answer::Undecided);
+    assert!(text.contains(open), "{text}");
+    assert_eq!(report.firsts().map(|(.., how)| how).collect::<Vec<_>>(), [Verdict::Undecided]);
+    let mut explained = Vec::new();
+    report.explain(|failure| {
+        explained.push(failure.promise.clone());
+        None
+    });
+    assert_eq!(explained, ["effects"]);
+    let mut both = settled(vec![good("effects")], Vec::new(), None);
+    both.add(settled(vec![unsaid()], Vec::new(), None));
+    assert_eq!(both.promises[0].verdict, Verdict::Undecided);
+
+    let told = |heard_by: u16| {
+        let (word, about) = ("enters".into(), "/lck".into());
+        let deaf = Unheard { word, about, is_known: true, times: 1, by: [1].into(), meant: None };
+        Some(Told { heard_by: [heard_by].into(), unheard: vec![deaf] })
+    };
+    assert_eq!(settled(vec![held()], Vec::new(), None).answer, Answer::Held);
+    let mut report = settled(vec![held()], Vec::new(), told(0));
+    let (answer, text) = words(&report);
+    assert_eq!(answer, Answer::Undecided);
+    assert!(text.contains("undecided: nothing that p1 tells is judged"), "{text}");
+    report.add(settled(vec![held()], Vec::new(), told(1)));
+    report.settle();
+    assert_eq!(report.answer, Answer::Held, "it is heard in another seed");
 }
