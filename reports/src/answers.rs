@@ -90,7 +90,7 @@ pub(crate) fn check_answer(report: &CheckReport) -> String {
 pub(crate) const UNTESTED: &str = "never put to the test";
 
 /// Why a promise leaves it open that was broken, unless that was [meant](crate::verdict::UNSAID).
-pub(crate) const IS_IT_MEANT: &str = "only its author can say whether it is meant";
+pub(crate) const IS_IT_MEANT: &str = "only its author can say whether it is intended";
 
 /// The verdict of a search that was not `undecided` for want of tests.
 fn judgement(

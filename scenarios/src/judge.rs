@@ -216,7 +216,7 @@ fn compare(trial: &JudgedTrial, ended: (bool, bool), keeps: &[&str]) -> (Vec<Str
                     wrong.push(format!("{name} is broken under {} seeds{seed}", promise.broken));
                 }
                 if [promise.model, promise.chaos].contains(&Verdict::Undecided) {
-                    open.push(format!("{name} is undecided: only its author can say whether it is meant"));
+                    open.push(format!("{name} is undecided: only its author can say whether it is intended"));
                 }
                 if promise.model == Verdict::NeverTested && promise.chaos == Verdict::NeverTested {
                     open.push(format!("{name} was never put to the test"));

@@ -38,8 +38,8 @@ struct Standard<P>(P);
 const HOW_TO_OPT_OUT: &str =
     " (a standard promise: Trial::opts_out, or --promises without=NAME for a program, opts out of it)";
 
-const HOW_TO_SAY: &str = " (if that is meant, list NoWaiterStuck::but_who_stays(), or opt out by --promises \
-                          without=no-waiter-stuck for a program; if it is not, list NoWaiterStuck)";
+const HOW_TO_SAY: &str = " (if that is intended, a trial lists NoWaiterStuck::but_who_stays(), and a program opts out by \
+                          --promises without=no-waiter-stuck; if it is not, this is how it gets stuck)";
 
 fn tell(found: &mut [Finding]) {
     for finding in found {
