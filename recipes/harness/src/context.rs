@@ -26,6 +26,8 @@ pub(crate) struct SessionTracker {
     named: BTreeMap<ActorId, Text>,
     /// Who has it, and asks for it once more.
     again: BTreeMap<ActorId, Again>,
+    /// Who has entered and not left, and how often it has entered once more without asking.
+    inside: BTreeMap<ActorId, u8>,
     /// Who stood so before its client opened another session, while the former one was not closed yet.
     stood_before: BTreeSet<ActorId>,
     /// Whose znodes another has deleted, and what that took: who has made no new one beside it since,
@@ -90,6 +92,7 @@ impl SessionTracker {
             GroundTruth::SessionOpened { session, actor } => {
                 let standing = self.standing.keys().filter(|other| other.main() == *actor);
                 self.stood_before.extend(standing);
+                self.inside.retain(|other, _| other.main() != *actor);
                 self.asks_anew(*actor);
                 // What it takes from now on is not what it has by the former one.
                 self.again.retain(|other, _| other.main() != *actor);
@@ -172,6 +175,9 @@ impl SessionTracker {
     /// Whether this ends an inner section: the outer one goes on.
     fn goes_on(&mut self, actor: ActorId, what: &Observation) -> bool {
         let has = self.standing.get(&actor).copied().filter(|how| *how != Standing::Waits);
+        if self.is_nested(actor, what) {
+            return true;
+        }
         if let Observation::Attempts { .. } = what {
             // Who asks once more for what it has keeps it meanwhile.
             let asks = has.is_some() && !self.stood_before.contains(&actor);
@@ -223,11 +229,40 @@ impl SessionTracker {
         }
     }
 
+    /// Whether this begins or ends a section within another one for which it has not asked.
+    fn is_nested(&mut self, actor: ActorId, what: &Observation) -> bool {
+        let asks = self.again.get(&actor).is_some_and(|again| again.asks);
+        let had = self.inside.remove(&actor);
+        let (is_nested, has) = match what {
+            Observation::Enters { .. } if asks => (false, Some(0)),
+            Observation::Enters { .. } => {
+                (had.is_some(), Some(had.map_or(0, |within| within.saturating_add(1))))
+            }
+            Observation::Leaves { .. } => {
+                let within = had.and_then(|within| within.checked_sub(1));
+                (within.is_some(), within)
+            }
+            Observation::Granted { .. } if asks || self.standing.get(&actor) != Some(&Standing::Holds) => {
+                (false, None)
+            }
+            Observation::Shares { .. } | Observation::Released { .. } => (false, None),
+            _ => (false, had),
+        };
+        self.inside.extend(has.map(|within| (actor, within)));
+        is_nested
+    }
+
     /// A process has made a znode, or opened a session: what its threads ask for they get by that, and not by what they have.
+    /// What they are inside by, they have until they leave or are granted the other.
     fn asks_anew(&mut self, process: ActorId) {
-        let asking = self.again.iter().filter(|(other, again)| other.main() == process && again.asks);
-        self.standing.extend(asking.map(|(other, _)| (*other, Standing::Waits)));
-        self.again.retain(|other, again| other.main() != process || !again.asks);
+        let asks = |other: &ActorId, again: &Again| other.main() == process && again.asks;
+        let asking = self.again.iter().filter(|(other, again)| asks(other, again)).map(|(other, _)| *other);
+        for other in asking.collect::<Vec<_>>() {
+            self.again.remove(&other);
+            if self.inside.remove(&other).is_none() {
+                self.standing.insert(other, Standing::Waits);
+            }
+        }
     }
 
     fn stands(&mut self, actor: ActorId, what: &Observation) {
@@ -279,6 +314,7 @@ impl SessionTracker {
         self.standing.retain(|other, _| !are_those(*other));
         self.named.retain(|other, _| !are_those(*other));
         self.again.retain(|other, _| !are_those(*other));
+        self.inside.retain(|other, _| !are_those(*other));
         self.stood_before.retain(|other| !are_those(*other));
     }
 
