@@ -57,7 +57,11 @@ impl SessionEndNoticed {
             Observation::Attempts { .. } | Observation::Granted { .. } | Observation::Shares { .. } => {
                 Some(Said::Asks)
             }
-            Observation::Leaves { .. } | Observation::Notes { .. } => None,
+            Observation::Leaves { .. } => None,
+            // It does something else since.
+            Observation::Notes { .. } => {
+                return self.said.retain(|other, said| *other != actor.main() || *said != Said::IsThrough);
+            }
         };
         match said {
             Some(said) => drop(self.said.insert(actor.main(), said)),
@@ -188,6 +192,19 @@ mod tests {
         };
         assert_eq!((told(vec![]), told(vec![attempts(0)])), (0, 0));
         assert_eq!(told(vec![enters(0), vanished("/lock/p0", 0)]), 1, "it is inside, and has lost its znode");
+    }
+
+    /// A note of its own excused it, and so did one of another thread.
+    #[test]
+    fn to_note_something_in_the_midst_is_not_to_be_through() {
+        let broken = |note: Event| {
+            let before = vec![opened(0), enters(0), note, vanished("/lock/p0", 0), learns(0)];
+            let events = [before, vec![ends(0, End::Done)]].concat();
+            broken_by(&findings(SessionEndNoticed::of_midst(), events)).len()
+        };
+        assert_eq!(broken(notes(0, "progress", "/x")), 1);
+        assert_eq!(broken(by_thread(1, notes(0, "progress", "/x"))), 1);
+        assert_eq!(broken(leaves(0)), 0);
     }
 
     #[test]
