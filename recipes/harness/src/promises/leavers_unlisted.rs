@@ -19,7 +19,7 @@ pub struct LeaversUnlisted {
     /// The members' znodes that exist, and whose they are.
     listed: BTreeMap<Text, SessionId>,
     /// Who leaves, by which znode, and whether it was listed by that when it began to.
-    leaving: BTreeMap<ActorId, (Text, bool)>,
+    leaving: BTreeMap<(ActorId, Text), bool>,
 }
 
 impl LeaversUnlisted {
@@ -34,11 +34,7 @@ impl LeaversUnlisted {
     }
 
     fn has_left(&mut self, actor: ActorId, node: &str, found: &mut Vec<Finding>) {
-        let Some((_, was_listed)) = self.leaving.get(&actor).filter(|(leaves, _)| **leaves == *node).cloned()
-        else {
-            return;
-        };
-        self.leaving.remove(&actor);
+        let Some(was_listed) = self.leaving.remove(&(actor, node.into())) else { return };
         match self.is_listed(actor, node) {
             true => found.push(broken(format!("{actor} says that it has left, and {node} is there"), None)),
             false => found.extend(was_listed.then_some(Finding::Tested)),
@@ -61,10 +57,10 @@ impl Promise for LeaversUnlisted {
         match event {
             Event::Observed { actor, what } => match what.told() {
                 Some((words::JOINS, node, _)) if below(self.group, node) => {
-                    self.leaving.remove(actor);
+                    self.leaving.remove(&(*actor, node.into()));
                 }
                 Some((words::LEAVES, node, _)) if below(self.group, node) => {
-                    self.leaving.insert(*actor, (node.into(), self.is_listed(*actor, node)));
+                    self.leaving.insert((*actor, node.into()), self.is_listed(*actor, node));
                 }
                 Some((words::ENDS_ITS_ROUND_WITH, node, _)) => self.has_left(*actor, node, found),
                 _ => {}
@@ -76,15 +72,15 @@ impl Promise for LeaversUnlisted {
                 self.sessions.remove(session);
                 // It may leave by another one.
                 if !self.sessions.values().any(|other| other == actor) {
-                    self.leaving.retain(|leaves, _| leaves.main() != *actor);
+                    self.leaving.retain(|(leaves, _), _| leaves.main() != *actor);
                 }
             }
             Event::Is(GroundTruth::Crashed { actor }) => {
-                self.leaving.retain(|leaves, _| leaves.main() != *actor);
+                self.leaving.retain(|(leaves, _), _| leaves.main() != *actor);
             }
             // Its other threads go on.
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
-                self.leaving.remove(actor);
+                self.leaving.retain(|(leaves, _), _| leaves != actor);
             }
             Event::Is(GroundTruth::NodeCreated { path, owner, .. }) if below(self.group, path) => {
                 self.listed.insert(path.clone(), *owner);
@@ -133,6 +129,19 @@ mod tests {
         for dies in [crashed(1), closed(1), finished(1)] {
             assert_eq!(broken_by(&judged(vec![dies])).len(), 1, "another one");
         }
+    }
+
+    /// Whoever left by two znodes was judged by one.
+    #[test]
+    fn who_leaves_by_several_znodes_is_judged_by_each() {
+        const OTHER: &str = "/lock/other";
+        let leave =
+            vec![notes(0, "leaves", OTHER), deleted(NODE, 0, 0), notes(0, "ends its round with", OTHER)];
+        let found = judged([vec![created(OTHER, 0)], leave].concat());
+        let what = "p0 says that it has left, and /lock/other is there";
+        assert_eq!((broken_by(&found), found.len()), (vec![(what, None)], 2));
+        let stays = judged(vec![created(OTHER, 0), notes(0, "joins", OTHER)]);
+        assert_eq!(broken_by(&stays).len(), 1, "by the other one");
     }
 
     #[test]

@@ -12,12 +12,17 @@ use zk_api::{SessionId, Text};
 /// nobody takes itself for a member before it has made that znode, or makes one that would outlive its session.
 ///
 /// A member says "joins" and "leaves" with the path of its znode, and begins to be a member about that path. Joining
-/// counts from its beginning: an actor that is still trying at rest is not listed either.
+/// counts from its beginning: an actor that is still trying at rest is not listed either. Who learns the path only when it
+/// is made, as its name is a number, may say so then.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiveMembersListed {
     group: &'static str,
-    /// Who has joined, and where.
-    members: BTreeMap<ActorId, (Text, Listed)>,
+    /// The last session of each process, while it lives.
+    live: BTreeMap<ActorId, SessionId>,
+    /// Who has joined, and where: by several znodes at a time, if all are there.
+    members: BTreeMap<(ActorId, Text), Listed>,
+    /// The znodes below the group, and by whom and of whom they are.
+    there: BTreeMap<Text, (SessionId, SessionId)>,
 }
 
 /// Whether the znode was made by which a member joins.
@@ -34,26 +39,39 @@ enum Listed {
 impl LiveMembersListed {
     /// For one group.
     pub fn of(group: &'static str) -> Self {
-        LiveMembersListed { group, members: BTreeMap::new() }
+        LiveMembersListed { group, live: BTreeMap::new(), members: BTreeMap::new(), there: BTreeMap::new() }
     }
 
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
-        let is_unmade = matches!(self.members.get(&actor), Some((_, Listed::No)));
+        let is_unmade = |about: &Text| {
+            let its = self.members.iter().filter(|((member, _), _)| *member == actor);
+            let at = its.clone().find(|((_, path), _)| path == about);
+            at.or(its.clone().next()).is_some_and(|(_, listed)| *listed == Listed::No)
+        };
         match what {
-            Observation::Begins { about, .. } if below(self.group, about) && is_unmade => {
+            Observation::Begins { about, .. } if below(self.group, about) && is_unmade(about) => {
                 let what = format!("{actor} takes itself for a member, and has not made {about}");
                 found.push(broken_at(what, [&**about]));
             }
             what => match what.told() {
                 Some((words::JOINS, node, _)) if below(self.group, node) => {
-                    self.members.insert(actor, (node.into(), Listed::No));
+                    let there = &self.there;
+                    self.members.retain(|(member, path), listed| {
+                        *member != actor || *listed == Listed::Yes && there.contains_key(path)
+                    });
+                    self.members.insert((actor, node.into()), Listed::No);
+                    if let Some((by, owner)) = self.there.get(node).copied()
+                        && self.live.get(&actor.main()) == Some(&by)
+                    {
+                        self.makes(&node.into(), owner, found);
+                    }
                 }
                 Some((words::LEAVES, node, _)) if below(self.group, node) => {
-                    self.members.remove(&actor);
+                    self.members.remove(&(actor, node.into()));
                 }
                 // With its session it has lost what it would have left.
                 Some((words::ENDS_ITS_ROUND_WITH, node, _)) if below(self.group, node) => {
-                    self.members.retain(|member, (_, listed)| *member != actor || *listed != Listed::Before);
+                    self.members.retain(|(member, _), listed| *member != actor || *listed != Listed::Before);
                 }
                 _ => {}
             },
@@ -61,11 +79,11 @@ impl LiveMembersListed {
     }
 
     fn ends(&mut self, process: ActorId) {
-        self.members.retain(|member, _| member.main() != process);
+        self.members.retain(|(member, _), _| member.main() != process);
     }
 
     fn makes(&mut self, node: &Text, owner: SessionId, found: &mut Vec<Finding>) {
-        for (actor, (_, listed)) in self.members.iter_mut().filter(|(_, (path, _))| path == node) {
+        for ((actor, _), listed) in self.members.iter_mut().filter(|((_, path), _)| path == node) {
             *listed = Listed::Yes;
             if owner == SessionId::NONE {
                 let what = format!("{actor} is a member, and {node} would outlive its session");
@@ -85,20 +103,29 @@ impl Promise for LiveMembersListed {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Observed { actor, what } => self.hear(*actor, what, found),
-            Event::Is(GroundTruth::NodeCreated { path, owner, .. }) => self.makes(path, *owner, found),
+            Event::Is(GroundTruth::NodeCreated { path, by, owner, .. }) if below(self.group, path) => {
+                self.there.insert(path.clone(), (*by, *owner));
+                self.makes(path, *owner, found);
+            }
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) => drop(self.there.remove(path)),
+            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
+                self.live.insert(*actor, *session);
+            }
             // Its client may go on in another one.
-            Event::Is(GroundTruth::SessionClosed { actor, .. }) => {
+            Event::Is(GroundTruth::SessionClosed { session, actor, .. }) => {
+                self.live.retain(|_, last| last != session);
                 self.members
-                    .retain(|member, (_, listed)| member.main() != *actor || *listed != Listed::ToItsEnd);
-                let its = self.members.iter_mut().filter(|(member, _)| member.main() == *actor);
-                its.for_each(|(_, (_, listed))| *listed = Listed::Before);
+                    .retain(|(member, _), listed| member.main() != *actor || *listed != Listed::ToItsEnd);
+                let its = self.members.iter_mut().filter(|((member, _), _)| member.main() == *actor);
+                its.for_each(|(_, listed)| *listed = Listed::Before);
             }
             Event::Is(GroundTruth::Finished { actor, end }) if end.leaves_nothing_running() => {
                 self.ends(*actor);
             }
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
-                let its = self.members.get_mut(actor).filter(|(_, listed)| *listed == Listed::Yes);
-                its.into_iter().for_each(|(_, listed)| *listed = Listed::ToItsEnd);
+                let its = self.members.iter_mut().filter(|((member, _), _)| member == actor);
+                its.filter(|(_, listed)| **listed == Listed::Yes)
+                    .for_each(|(_, listed)| *listed = Listed::ToItsEnd);
             }
             Event::Is(GroundTruth::Crashed { actor }) => self.ends(*actor),
             Event::Is(_) => {}
@@ -106,7 +133,7 @@ impl Promise for LiveMembersListed {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        for (actor, (node, _)) in &self.members {
+        for (actor, node) in self.members.keys() {
             let Some((session, _)) = rest.sessions.iter().find(|(_, of)| *of == actor.main()) else {
                 continue;
             };
@@ -149,6 +176,42 @@ mod tests {
         assert_eq!(broken_by(&found), [("p0 is a member, and /lock/p0 is not there", None)]);
         let found = rests(vec![says("joins")], &[(NODE, 7)]);
         assert_eq!(broken_by(&found), [("p0 is a member, and /lock/p0 is of session 0x8", None)]);
+    }
+
+    /// Of a znode whose name is a number, the path is known when it is there; and of two, the first was forgotten.
+    #[test]
+    fn who_joins_by_what_it_has_made_is_listed_by_that_and_by_each_of_several() {
+        const OTHER: &str = "/lock/other";
+        let says = |what: &str, node: &str| Event::Observed {
+            actor: actor(0),
+            what: Observation::note(crate::words::Word::own(what), node, 0),
+        };
+        let is = |node| Event::Observed {
+            actor: actor(0),
+            what: Observation::begins(words::IS_A_MEMBER_BY, node, 0),
+        };
+        let by = |node| vec![created(node, 0), says("joins", node), is(node)];
+        let both = [vec![opened(0), opened(1)], by(NODE), by(OTHER)].concat();
+        let there = [(NODE, 0), (OTHER, 0)];
+        assert_eq!(rests(both.clone(), &there), [Finding::Tested, Finding::Tested]);
+        let one_gone = [both.clone(), vec![vanished(NODE, 0)]].concat();
+        let what = "p0 is a member, and /lock/p0 is not there";
+        assert_eq!(broken_by(&rests(one_gone.clone(), &there[1..])), [(what, None)]);
+        let left = [both, vec![says("leaves", NODE), vanished(NODE, 0)]].concat();
+        assert_eq!(rests(left, &there[1..]), [Finding::Tested]);
+        let again = [one_gone, by("/lock/third")].concat();
+        let there = [(OTHER, 0), ("/lock/third", 0)];
+        assert_eq!(
+            rests(again, &there),
+            [Finding::Tested, Finding::Tested],
+            "it has joined by another one instead"
+        );
+        let of_another = vec![opened(0), opened(1), created(NODE, 1), says("joins", NODE), is(NODE)];
+        let what = "p0 takes itself for a member, and has not made /lock/p0";
+        assert_eq!(broken_by(&findings(LiveMembersListed::of(LOCK), of_another)), [(what, None)]);
+        let ghost = vec![opened(0), created(NODE, 0), opened_anew(0), says("joins", NODE), is(NODE)];
+        let found = findings(LiveMembersListed::of(LOCK), ghost);
+        assert_eq!(broken_by(&found), [(what, None)], "it is of a former session");
     }
 
     #[test]
