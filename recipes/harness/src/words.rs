@@ -25,7 +25,7 @@
 //! | sites that hear of it | the transaction's znode, and what it is about: `/tx/7: pay` | [`IS_TO_DO`] | the site's process |
 //! | sites | the transaction's znode | [`VOTES_TO_COMMIT`] to [`IS_THROUGH_WITH`] | the site's process |
 //! | members | the member's znode | [`JOINS`], [`IS_A_MEMBER_BY`], [`LEAVES`], [`ENDS_ITS_ROUND_WITH`] | |
-//! | readers | the parent of what they read | [`FOLLOWS`], [`TOLD`] of news elsewhere; [`SEES`], with what they are [shown](crate::promises::shown) | |
+//! | readers | the parent of what they read | [`FOLLOWS`], till [`IS_THROUGH_WITH`]; [`TOLD`] of news elsewhere; [`SEES`], with what they are [shown](crate::promises::shown) | |
 //! | actors that set it | the configuration, and to what: `/config to 1` | [`SETS`], [`HAS_SET`] | |
 //! | actors that count | the counter's znode | [`ADDS`], [`HAS_ADDED`] | what it adds |
 //!

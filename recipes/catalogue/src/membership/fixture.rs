@@ -24,13 +24,22 @@ const WORDS: Order = &[
     (words::IS_A_MEMBER_BY, &[words::JOINS]),
     (words::LEAVES, &[words::IS_A_MEMBER_BY]),
     (words::ENDS_ITS_ROUND_WITH, &[words::IS_A_MEMBER_BY, words::LEAVES]),
-    (words::FOLLOWS, &[START, words::SEES]),
+    (words::FOLLOWS, &[START, words::IS_THROUGH_WITH]),
     (words::SEES, &[words::FOLLOWS, words::SEES]),
+    (words::IS_THROUGH_WITH, &[words::SEES]),
     (
         words::GIVES_UP,
-        &[START, words::JOINS, words::IS_A_MEMBER_BY, words::LEAVES, words::FOLLOWS, words::SEES],
+        &[
+            START,
+            words::JOINS,
+            words::IS_A_MEMBER_BY,
+            words::LEAVES,
+            words::FOLLOWS,
+            words::SEES,
+            words::IS_THROUGH_WITH,
+        ],
     ),
-    (DONE, &[words::ENDS_ITS_ROUND_WITH, words::SEES]),
+    (DONE, &[words::ENDS_ITS_ROUND_WITH, words::IS_THROUGH_WITH]),
 ];
 
 /// A group on trial: what process 0 does in a round, and what another does.
@@ -133,6 +142,7 @@ impl Fixture {
             let members = roster.changed().await?;
             self.sees(members);
             if self.is_full(members) {
+                self.is_through();
                 return Ok(());
             }
         }
@@ -152,6 +162,11 @@ impl Fixture {
     pub fn sees(&self, members: &BTreeSet<Text>) {
         let shown = shown(members.iter().map(|name| (name, None)));
         self.probe.observe(Observation::note(words::SEES, &format!("{GROUP}{shown}"), members.len() as i64));
+    }
+
+    /// It watches no more.
+    pub fn is_through(&self) {
+        self.probe.observe(Observation::ends(words::IS_THROUGH_WITH, GROUP, 0));
     }
 
     /// It begins to join by this znode.

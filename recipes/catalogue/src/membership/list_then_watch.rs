@@ -24,6 +24,7 @@ async fn watch(fixture: Fixture) -> Result<(), Stop> {
         let names: BTreeSet<Text> = plain::children(&zk, &group, "").await?.into_iter().collect();
         fixture.sees(&names);
         if fixture.is_full(&names) {
+            fixture.is_through();
             return Ok(());
         }
         fixture.work().await;

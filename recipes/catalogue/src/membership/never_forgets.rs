@@ -27,6 +27,7 @@ async fn watch(fixture: Fixture) -> Result<(), Stop> {
                 known.extend(names);
                 fixture.sees(&known);
                 if fixture.is_full(&known) {
+                    fixture.is_through();
                     return Ok(());
                 }
                 plain::event(changed).await?;

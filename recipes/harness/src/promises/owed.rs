@@ -108,7 +108,7 @@ const OF_QUEUES: [Word<'static>; 9] = [
     words::IS_DONE_WITH,
 ];
 const OF_COUNTERS: [Word<'static>; 2] = [words::ADDS, words::HAS_ADDED];
-const OF_GROUPS: [Word<'static>; 7] = [
+const OF_GROUPS: [Word<'static>; 8] = [
     words::JOINS,
     words::IS_A_MEMBER_BY,
     words::LEAVES,
@@ -116,9 +116,10 @@ const OF_GROUPS: [Word<'static>; 7] = [
     words::FOLLOWS,
     words::TOLD,
     words::SEES,
+    words::IS_THROUGH_WITH,
 ];
-const OF_CONFIGURATIONS: [Word<'static>; 5] =
-    [words::FOLLOWS, words::TOLD, words::SEES, words::SETS, words::HAS_SET];
+const OF_CONFIGURATIONS: [Word<'static>; 6] =
+    [words::FOLLOWS, words::TOLD, words::SEES, words::IS_THROUGH_WITH, words::SETS, words::HAS_SET];
 const OF_COMMITMENTS: [Word<'static>; 8] = [
     words::PROPOSES,
     words::IS_TO_DO,
