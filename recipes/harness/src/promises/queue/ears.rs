@@ -2,7 +2,7 @@
 
 use super::super::findings::broken_at;
 use crate::context::{SessionTracker, below, name, parent};
-use crate::event::{ActorId, End, Event, GroundTruth};
+use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::Finding;
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +64,11 @@ impl Ears {
             return Some(QueueStep::Ends(dead));
         }
         match event {
+            // It was refused.
+            Event::Observed { actor, what: Observation::GivesUp { lock: payload, .. } } => {
+                self.put.get_mut(payload)?.1.remove(actor);
+                None
+            }
             Event::Observed { actor, what } => match what.told()? {
                 (words::PUTS, payload, priority) => {
                     self.put.entry(payload.into()).or_default().1.insert(*actor);

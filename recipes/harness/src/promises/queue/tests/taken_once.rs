@@ -1,6 +1,8 @@
 //! Who takes what another has taken.
 
 use super::*;
+use crate::event::Observation;
+use crate::words;
 
 #[test]
 fn two_takers_of_one_payload_break_it() {
@@ -166,4 +168,21 @@ fn who_deletes_an_item_takes_what_was_in_it_though_it_says_so_when_another_has_i
         let another_dies = vec![deletes(1), crashed(0), next(), takes(1, 1), takes(2, 1)];
         assert_eq!(judge(delivery, another_dies), 0);
     }
+}
+
+/// What was refused was put once more, and could be taken twice.
+#[test]
+fn what_a_producer_gives_up_is_not_put() {
+    let puts = |what| Event::Observed { actor: actor(0), what };
+    let refused = || {
+        let why = "another was first".into();
+        let (begins, has) =
+            (Observation::begins(words::PUTS, "1", 0), Observation::ends(words::HAS_PUT, "1", 0));
+        let refused = Observation::GivesUp { lock: "1".into(), why };
+        vec![puts(begins.clone()), puts(has), puts(begins), puts(refused)]
+    };
+    let twice = vec![put(1), takes(1, 1), put_as(2, 1), takes(2, 2)];
+    let broken = |events| broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), events)).len();
+    assert_eq!(broken([refused(), twice.clone()].concat()), 1);
+    assert_eq!(broken([refused()[..3].to_vec(), twice].concat()), 0, "it may have been put");
 }
