@@ -1,14 +1,15 @@
 //! `counts-each-once`.
 //!
 //! An actor that counts says of the counter's znode that it *adds* a number, and *has added* it, or as much of it as it
-//! has: 0 if it was refused. The znode's data is the sum: in digits, or as four or eight bytes, as Curator has it; and
-//! what it is made with before anybody adds. A counter that begins as something else is not judged.
+//! has: 0 if it was refused. Who adds several numbers at a time tells of different ones. The znode's data is the sum: in
+//! digits, or as four or eight bytes, as Curator has it; and what it is made with before anybody adds. A counter that begins
+//! as something else is not judged.
 
 use super::findings::broken_at;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// A counter shows what was added, each number once: never more than the sum of what actors have begun to add, and at
 /// rest no less than the sum of what they have added. What is taken away counts as soon as it may have been for the
@@ -19,9 +20,10 @@ pub struct CountsEachOnce {
     most: i64,
     least: i64,
     shown: i64,
-    /// What each actor adds, and has not said to have added. Who tells of it again tries again.
-    open: BTreeMap<ActorId, i64>,
-    is_added_to: bool,
+    /// What each actor adds, and has not said to have added. Who tells of the same number again tries again.
+    open: BTreeSet<(ActorId, i64)>,
+    /// Who adds to it: whoever is alone loses nothing to another.
+    adders: BTreeSet<ActorId>,
     /// Whether what it first showed was a number.
     is_number: Option<bool>,
 }
@@ -34,8 +36,8 @@ impl CountsEachOnce {
             most: 0,
             least: 0,
             shown: 0,
-            open: BTreeMap::new(),
-            is_added_to: false,
+            open: BTreeSet::new(),
+            adders: BTreeSet::new(),
             is_number: None,
         }
     }
@@ -47,7 +49,7 @@ impl CountsEachOnce {
             self.is_number.get_or_insert(shown.is_some());
         }
         self.shown = shown.unwrap_or(0);
-        if is_first && !self.is_added_to {
+        if is_first && self.adders.is_empty() {
             (self.most, self.least) = (self.shown, self.shown);
         }
         if self.shown > self.most && self.is_number != Some(false) {
@@ -61,27 +63,29 @@ impl Promise for CountsEachOnce {
     fn terms(&self) -> Terms {
         Terms::of("counts-each-once")
             .about("A counter shows the sum of what was added to it, each number once.")
-            .tested_when("Somebody says that it has added something to a counter that shows numbers.")
+            .tested_when("Somebody says that it has added something to a counter that shows numbers, and another adds to it as well.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Observed { actor, what } => match what.told() {
                 Some((words::ADDS, node, number)) if node == self.node => {
-                    self.most += number.max(0);
-                    self.least += number.min(0);
-                    if let Some(before) = self.open.insert(*actor, number) {
-                        self.most -= before.max(0);
-                        self.least -= before.min(0);
+                    self.adders.insert(*actor);
+                    if self.open.insert((*actor, number)) {
+                        self.most += number.max(0);
+                        self.least += number.min(0);
                     }
-                    self.is_added_to = true;
                 }
                 Some((words::HAS_ADDED, node, number)) if node == self.node => {
-                    let begun = self.open.remove(actor).unwrap_or(number);
+                    let mut its = self.open.range((*actor, i64::MIN)..=(*actor, i64::MAX));
+                    let same = self.open.get(&(*actor, number)).or_else(|| its.next()).copied();
+                    let begun = same.map_or(number, |(_, begun)| begun);
+                    self.open.remove(&(*actor, begun));
                     self.most += number - begun.max(0);
                     self.least += number - begun.min(0);
-                    self.is_added_to = true;
-                    found.extend((self.is_number != Some(false)).then_some(Finding::Tested));
+                    self.adders.insert(*actor);
+                    let is_tested = self.is_number != Some(false) && self.adders.len() > 1;
+                    found.extend(is_tested.then_some(Finding::Tested));
                 }
                 _ => {}
             },
@@ -126,6 +130,12 @@ mod tests {
         }
     }
 
+    /// Another adds nothing.
+    fn another(word: &str) -> Event {
+        let what = Observation::note(crate::words::Word::own(word), "/counter", 0);
+        Event::Observed { actor: actor(1), what }
+    }
+
     fn shows(number: &str) -> Event {
         let (path, by, owner) = ("/counter".into(), session(0), SessionId::NONE);
         Event::Is(GroundTruth::NodeWritten { path, by, owner, data: number.into(), mzxid: Zxid::new(1, 1) })
@@ -134,8 +144,18 @@ mod tests {
     #[test]
     fn what_is_added_once_keeps_it() {
         let events = vec![shows(""), says("adds"), shows("2"), says("has added"), says("adds"), shows("4")];
-        assert_eq!(findings(CountsEachOnce::of("/counter"), events.clone()), [Finding::Tested]);
+        assert_eq!(findings(CountsEachOnce::of("/counter"), events.clone()), []);
         assert_eq!(resting(CountsEachOnce::of("/counter"), events, &Rest::default()), []);
+    }
+
+    /// Whoever adds alone cannot lose what another adds, and that it had added passed for a test.
+    #[test]
+    fn it_takes_another_that_adds() {
+        let found = |before| findings(CountsEachOnce::of("/counter"), vec![before, says("has added")]);
+        assert_eq!(found(says("adds")), []);
+        assert_eq!(found(another("adds")), [Finding::Tested]);
+        assert_eq!(found(another("has added")), [Finding::Tested]);
+        assert_eq!(found(another("reads")), []);
     }
 
     #[test]
@@ -177,7 +197,7 @@ mod tests {
         let found = findings(CountsEachOnce::of("/counter"), tries());
         assert_eq!(broken_by(&found), [("/counter shows 4, and 2 were added", None)]);
         let once = vec![says("adds"), says("adds"), shows("2"), says("has added")];
-        assert_eq!(findings(CountsEachOnce::of("/counter"), once.clone()), [Finding::Tested]);
+        assert_eq!(findings(CountsEachOnce::of("/counter"), once.clone()), []);
         assert_eq!(resting(CountsEachOnce::of("/counter"), once, &Rest::default()), []);
         // The next life of one that has crashed may add again what the first has added already.
         let next_life = match says("adds") {
@@ -186,6 +206,25 @@ mod tests {
         };
         let both = vec![says("adds"), shows("2"), crashed(0), next_life, shows("4")];
         assert_eq!(findings(CountsEachOnce::of("/counter"), both), []);
+    }
+
+    /// The second of two that were under way was taken for another try of the first.
+    #[test]
+    fn who_adds_different_numbers_adds_each_of_them() {
+        let says = |word, number| Event::Observed {
+            actor: actor(0),
+            what: Observation::note(crate::words::Word::own(word), "/counter", number),
+        };
+        let both = |shown: &[&str]| {
+            let begins = vec![says("adds", 1), says("adds", 2)];
+            let ends = vec![says("has added", 1), says("has added", 2)];
+            let shown = shown.iter().map(|number| shows(number)).collect();
+            let events = [begins, shown, ends].concat();
+            broken_by(&resting(CountsEachOnce::of("/counter"), events, &Rest::default())).len()
+        };
+        assert_eq!(both(&["1", "3"]), 0);
+        assert_eq!(both(&["3", "4"]), 1);
+        assert_eq!(both(&["2"]), 1, "the other one is lost");
     }
 
     #[test]
@@ -235,7 +274,7 @@ mod tests {
         };
         let adds = |shown: &[&str]| {
             let [first, then] = shown else { panic!("two") };
-            vec![shows(first), says("adds"), shows(then), says("has added")]
+            vec![shows(first), says("adds"), another("adds"), shows(then), says("has added")]
         };
         assert_eq!(ends(adds(&["{\"value\": 0}", "{\"value\": 2}"])), (0, 0, 0));
         assert_eq!(ends(adds(&["none", "7"])), (0, 0, 0), "it may mean anything");
@@ -244,7 +283,7 @@ mod tests {
         assert_eq!((ends(adds(&["1000", "1002"])), ends(adds(&["1000", "1003"]))), ((1, 0, 0), (2, 1, 1)));
         assert_eq!(ends(adds(&["1000", "2"])), (1, 0, 1), "what was there is gone");
         let by_the_first = vec![says("adds"), shows("2"), says("has added"), says("adds"), shows("4")];
-        assert_eq!(ends(by_the_first), (1, 0, 0));
+        assert_eq!(ends(by_the_first), (0, 0, 0));
         assert_eq!(ends(vec![says("adds"), shows("3")]), (1, 1, 1));
     }
 
