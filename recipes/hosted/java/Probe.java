@@ -38,13 +38,16 @@ final class Probe {
         } catch (KeeperException.ConnectionLossException | KeeperException.SessionExpiredException error) {
             // Every method of Curator's may raise these. A program that has one begins anew, with another session.
             error.printStackTrace();
-            client.close();
             end = "session-lost";
         } catch (Exception error) {
             error.printStackTrace();
             end = "failed";
         }
         probe.says("finishes", quoted(end));
+        if (end.equals("session-lost")) {
+            // Not before it has said why: who closes a session that lives ends for want of no other.
+            client.close();
+        }
         // Its session stays, so that what it has left behind can be judged. It ends when whoever started it is gone.
         System.in.readAllBytes();
         System.exit(0);
