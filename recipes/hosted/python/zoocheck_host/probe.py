@@ -37,6 +37,8 @@ class Probe(Words):
         return self._life.done.pop(number)
 
     def _says(self, word, about, what="", number=0):
+        if number != int(number):
+            raise ValueError("%r is no whole number" % number)
         self._life.tellers.tells(self._thread, word, str(about))
         self._life.says(self._thread, word, str(about), str(what), int(number))
 
