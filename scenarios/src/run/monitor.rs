@@ -33,6 +33,7 @@ struct Watching {
     outside: Outside,
     lives: BTreeMap<ActorId, Life>,
     recent: VecDeque<(u64, Event)>,
+    sessions: BTreeMap<SessionId, ActorId>,
     suspicions: Vec<Suspicion>,
     panics: Vec<LiveBreak>,
     happened: Happened,
@@ -92,6 +93,7 @@ impl Monitor {
             outside: Outside::default(),
             lives: BTreeMap::new(),
             recent: VecDeque::new(),
+            sessions: BTreeMap::new(),
             suspicions: Vec::new(),
             panics: Vec::new(),
             happened: Happened::default(),
@@ -263,8 +265,9 @@ impl Watching {
             Event::Observed { actor, what: Observation::Leaves { .. } } if actor.thread == 0 => {
                 *self.rounds_done.entry(actor.process).or_default() += 1;
             }
-            Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
+            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.happened.sessions += 1;
+                self.sessions.insert(*session, *actor);
                 let life = Life { began: at, granted: None, ended: None, lived: None };
                 self.lives.insert(*actor, life);
             }
@@ -322,7 +325,8 @@ impl Watching {
     fn seen_now(&mut self, what: String) -> LiveBreak {
         // Only the first of each kind are shown: one that breaks at every turn is not to fill the memory.
         self.shown = self.shown.saturating_add(1);
-        let lines = if self.shown <= MOST_SHOWN { sentences(self.recent.iter()) } else { Vec::new() };
+        let lines =
+            if self.shown <= MOST_SHOWN { sentences(&self.sessions, self.recent.iter()) } else { Vec::new() };
         let timeline = lines[lines.len().saturating_sub(SHOWN)..].to_vec();
         LiveBreak { seconds: self.began.elapsed().as_secs_f64(), what, timeline }
     }

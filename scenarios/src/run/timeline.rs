@@ -71,9 +71,13 @@ pub(crate) fn lines(run: &Run) -> Vec<Line> {
     teller.lines
 }
 
-/// Tells events as they were seen from outside, each with its time: one line for each that says something.
+/// Tells events as they were seen from outside, each with its time: one line for each that says something. Whose sessions
+/// those are, which may have begun before, was heard by then.
 #[cfg(feature = "live")]
-pub(super) fn sentences<'a>(events: impl Iterator<Item = &'a (u64, Event)>) -> Vec<String> {
+pub(super) fn sentences<'a>(
+    sessions: &BTreeMap<SessionId, ActorId>,
+    events: impl Iterator<Item = &'a (u64, Event)>,
+) -> Vec<String> {
     let moment = |(at_ns, event): &(u64, Event)| {
         let (place, what) = match event {
             Event::Observed { actor, what } => (Place::Client(*actor), TimelineEvent::Observed(what.clone())),
@@ -82,7 +86,7 @@ pub(super) fn sentences<'a>(events: impl Iterator<Item = &'a (u64, Event)>) -> V
         Happened { at_ns: *at_ns, place, what }
     };
     let moments: Vec<Happened> = events.map(moment).collect();
-    let mut teller = Teller::default();
+    let mut teller = Teller { sessions: sessions.clone(), ..Teller::default() };
     for (at, moment) in moments.iter().enumerate() {
         teller.moment(moment, &moments[at + 1..]);
     }
