@@ -123,6 +123,10 @@ impl Promise for LiveMembersListed {
                 self.ends(*actor);
             }
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
+                // It need not have learned of the end of its session, and nobody is left who could join again.
+                let lives = self.live.contains_key(&actor.main());
+                self.members
+                    .retain(|(member, _), listed| member != actor || lives || *listed != Listed::Before);
                 let its = self.members.iter_mut().filter(|((member, _), _)| member == actor);
                 its.filter(|(_, listed)| **listed == Listed::Yes)
                     .for_each(|(_, listed)| *listed = Listed::ToItsEnd);
@@ -251,6 +255,8 @@ mod tests {
         assert_eq!(broken_by(&rests(done(), &[])), [(what, None)]);
         let then = [done(), vec![closed(0), opened(0)]].concat();
         assert_eq!(rests(then, &[]), [], "nobody is left who could join again");
+        let unknown = vec![says("joins"), created(NODE, 0), closed(0), finished(0), opened(0)];
+        assert_eq!(rests(unknown, &[]), [], "nor if it has ended a moment before");
         let ends = vec![says("joins"), created(NODE, 0), says("ends its round with")];
         assert_eq!(broken_by(&rests(ends, &[])), [(what, None)], "in the session in which it has joined");
     }
