@@ -34,6 +34,7 @@ use words::{Said, What};
 use zk_api::{CreateMode, Data, SessionId, Text, ZPath, ZooKeeper, Zxid};
 use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation, Resource};
 use zk_harness::promise::Rest;
+use zk_harness::promises::with_standard;
 use zk_hosted::Owes;
 use zk_reports::{Answer, Happened, LivePromise, LiveReport, Verdict};
 use zk_serve::{Judgement, Moment, Observer};
@@ -100,8 +101,11 @@ pub(crate) async fn prepare(promises: &[String], servers: &[SocketAddr]) -> Resu
 impl Judge {
     /// Called where tasks can be started.
     pub(crate) fn new(owes: Owes, work: Option<[Duration; 2]>) -> Judge {
+        let own: Vec<_> = owes.promises().iter().map(|promise| promise.name()).collect();
+        let mut all = with_standard(owes.promises(), &owes.opts_out());
+        all.retain(|promise| promise.terms().judged_from_outside || own.contains(&promise.name()));
         Judge(Arc::new(Court {
-            monitor: Monitor::new(owes.promises(), true),
+            monitor: Monitor::new(all, true),
             owes,
             who: Mutex::default(),
             work,
@@ -227,7 +231,10 @@ impl Judge {
         let monitor = self.0.monitor.copy();
         let rest = self.rest(&who, moment);
         rest.iter().for_each(|rest| monitor.at_rest(rest));
-        let outcome = monitor.finish();
+        let mut outcome = monitor.finish();
+        // What every program owes need not have had an occasion.
+        let own: Vec<_> = self.0.owes.promises().iter().map(|promise| promise.name()).collect();
+        outcome.promises.retain(|promise| promise.tested > 0 || own.contains(&&*promise.name));
         let unjudged = self.unjudged();
         Found {
             answer: LiveReport::answer_of(&outcome.promises, &[], rest.is_err() || !unjudged.is_empty()),

@@ -87,13 +87,14 @@ fn happened_too(all: &mut Happened, more: &Happened) {
     all.refused += refused;
 }
 
-/// Both have the same, in the same order; the first time there is nothing yet.
+/// What was found of each name.
 fn merge(all: &mut Vec<LivePromise>, more: Vec<LivePromise>) {
-    let mut before = std::mem::take(all).into_iter();
-    all.extend(more.into_iter().map(|one| match before.next() {
-        Some(before) => before.with(one),
-        None => one,
-    }));
+    for one in more {
+        match all.iter().position(|known| known.name == one.name) {
+            Some(at) => all[at] = all[at].clone().with(one),
+            None => all.push(one),
+        }
+    }
 }
 
 /// The invariants at the servers, as results.

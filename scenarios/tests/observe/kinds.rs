@@ -67,6 +67,25 @@ async fn a_kind_of_which_nothing_of_its_own_is_judged_is_undecided_even_beside_a
     }
 }
 
+/// Nothing was judged of a program that owes no more, and one that failed was undecided.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_owes_what_every_program_owes() {
+    for (end, answer, status) in [("done", "held", 0), ("failed", "broken", 1)] {
+        let serving = Serving::new("--tick-ms 200 --promises program=/it");
+        let worker = client(&serving).await;
+        let connects = json!({ "session": worker.session().to_string(), "connects": true });
+        serving.post("/observe", &connects.to_string());
+        let node = ZPath::parse("/it/a").expect("a path");
+        worker.create(&node, Data::NULL, CreateMode::Ephemeral).await.expect("an answer");
+        says(&serving, &worker, "finishes", end);
+        let verdict = serving.verdict();
+        assert_eq!(verdict["promises"]["answer"], answer, "{verdict:#}");
+        assert_eq!(promise(&verdict, "no-failure").0, answer);
+        let (found, stderr) = serving.leave();
+        assert_eq!(found, Some(status), "{stderr}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_broken_as_expected_is_no_plain_held() {
     let serving = Serving::new("--tick-ms 200 --promises lock=/lock");
