@@ -17,18 +17,20 @@ use zk_recipes::OnDisconnect;
 pub struct StopsAtLoss {
     lock: &'static str,
     on: OnDisconnect,
-    /// Who was granted it and has not entered yet, and what it was told since.
-    granted: BTreeMap<ActorId, Told>,
+    /// Who was granted it and has not entered yet.
+    granted: BTreeSet<ActorId>,
     /// Who is inside, and whether it was told and has not stopped yet.
     inside: BTreeMap<ActorId, bool>,
-    /// Whose clients have no connection, or no session; `None` where anybody may stop.
-    told: Option<BTreeSet<ActorId>>,
+    /// What processes were told, and have not heard to be over.
+    told: BTreeMap<ActorId, Told>,
+    /// Nobody may stop without being told to.
+    only_if_told: bool,
 }
 
-/// What an actor that has not entered yet was told, and has not heard to be over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Told {
-    Nothing,
+    /// Before it was granted it anew.
+    Before,
     Disconnected,
     SessionOver,
 }
@@ -36,24 +38,21 @@ enum Told {
 impl StopsAtLoss {
     /// For one lock or election.
     pub fn of(lock: &'static str, on: OnDisconnect) -> Self {
-        StopsAtLoss { lock, on, granted: BTreeMap::new(), inside: BTreeMap::new(), told: None }
+        let (granted, inside, told) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        StopsAtLoss { lock, on, granted, inside, told, only_if_told: false }
     }
 
     /// Nobody says that it stops for another reason. Not for those who watch their znodes.
     #[must_use]
     pub fn and_for_nothing_else(self) -> Self {
-        StopsAtLoss { told: Some(BTreeSet::new()), ..self }
+        StopsAtLoss { only_if_told: true, ..self }
     }
 
     fn told(&mut self, actor: ActorId, what: Told) {
-        for (_, told) in self.granted.iter_mut().filter(|(granted, _)| granted.main() == actor) {
-            *told = what.max(*told);
-        }
+        let told = self.told.entry(actor).or_insert(what);
+        *told = what.max(*told);
         for (_, told) in self.inside.iter_mut().filter(|(inside, _)| inside.main() == actor) {
             *told = true;
-        }
-        if let Some(told) = &mut self.told {
-            told.insert(actor);
         }
     }
 
@@ -61,25 +60,23 @@ impl StopsAtLoss {
         let lock = self.lock;
         match what {
             Observation::Granted { lock: of, .. } if **of == *lock => {
-                self.granted.insert(actor, Told::Nothing);
+                self.is_granted(actor);
                 self.begins(actor, found);
             }
             Observation::Shares { lock: of, .. } if **of == *lock => {
-                self.granted.insert(actor, Told::Nothing);
+                self.is_granted(actor);
             }
             Observation::Enters { lock: of } if **of == *lock => {
-                let told = self.granted.remove(&actor);
-                if told.is_none() && !self.inside.contains_key(&actor) {
+                if !self.granted.remove(&actor) && !self.inside.contains_key(&actor) {
                     self.begins(actor, found);
                 }
-                self.inside.insert(actor, told.is_some_and(|told| told != Told::Nothing));
+                let told = self.told.get(&actor.main()).is_some_and(|told| *told != Told::Before);
+                *self.inside.entry(actor).or_default() |= told;
             }
             Observation::Notes { about, .. } if what.word() == words::STOPS && **about == *lock => {
                 // Who was told inside may stop when it is connected again.
-                let is_told = |told: &BTreeSet<ActorId>| {
-                    told.contains(&actor.main()) || self.inside.get(&actor) == Some(&true)
-                };
-                if self.told.as_ref().is_some_and(|told| !is_told(told)) {
+                let is_told = self.told.contains_key(&actor.main()) || self.inside.get(&actor) == Some(&true);
+                if self.only_if_told && !is_told {
                     found.push(broken(format!("{actor} stops though nobody has told it to"), None));
                 }
                 self.stops(actor, found);
@@ -95,6 +92,11 @@ impl StopsAtLoss {
         }
     }
 
+    fn is_granted(&mut self, actor: ActorId) {
+        self.granted.insert(actor);
+        self.told.entry(actor.main()).and_modify(|told| *told = Told::Before);
+    }
+
     /// Whoever goes on as this one begins is to have stopped.
     fn begins(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
         for (other, told) in self.inside.iter_mut().filter(|(other, told)| **other != actor && **told) {
@@ -104,17 +106,8 @@ impl StopsAtLoss {
     }
 
     fn ends(&mut self, process: ActorId) {
-        self.granted.retain(|granted, _| granted.main() != process);
+        self.granted.retain(|granted| granted.main() != process);
         self.inside.retain(|inside, _| inside.main() != process);
-    }
-
-    fn is_connected(&mut self, process: ActorId) {
-        for (_, told) in self.granted.iter_mut().filter(|(granted, _)| granted.main() == process) {
-            *told = if *told == Told::SessionOver { *told } else { Told::Nothing };
-        }
-        if let Some(told) = &mut self.told {
-            told.remove(&process);
-        }
     }
 
     fn stops(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
@@ -140,7 +133,10 @@ impl Promise for StopsAtLoss {
                 OnDisconnect::Stop => self.told(*actor, Told::Disconnected),
                 OnDisconnect::KeepUntilExpired => {}
             },
-            Event::Is(GroundTruth::Connected { actor }) => self.is_connected(*actor),
+            Event::Is(GroundTruth::Connected { actor }) => {
+                self.told.retain(|process, told| process != actor || *told == Told::SessionOver);
+            }
+            Event::Is(GroundTruth::SessionOpened { actor, .. }) => drop(self.told.remove(actor)),
             Event::Is(GroundTruth::Wrote { actor, .. }) => {
                 if let Some(told @ true) = self.inside.get_mut(actor) {
                     *told = false;
@@ -304,6 +300,21 @@ mod tests {
         assert_eq!(then(vec![shares(1), enters(1)]), 0);
         let within = vec![enters(1), enters(0), learns(0), enters(1)];
         assert_eq!(broken_by(&judge(OnDisconnect::KeepUntilExpired, within)), [], "it is inside");
+    }
+
+    /// What it was told in one section, or outside, was nothing in the next.
+    #[test]
+    fn who_has_no_connection_is_not_to_go_on_in_another_section_of_its_grant() {
+        let writes = || wrote(Resource::Unfenced, 0, true);
+        let judged = |then: Vec<Event>| {
+            let first = vec![opened(0), granted(0), enters(0), disconnected(0)];
+            broken_by(&judge(OnDisconnect::Stop, [first, then].concat())).len()
+        };
+        assert_eq!(judged(vec![leaves(0), enters(0), writes()]), 1);
+        assert_eq!(judged(vec![enters(0), writes()]), 1, "within the first");
+        assert_eq!(judged(vec![leaves(0), connected(0), enters(0), writes()]), 0);
+        assert_eq!(judged(vec![leaves(0), opened(0), enters(0), writes()]), 0);
+        assert_eq!(judged(vec![leaves(0), granted(0), enters(0), writes()]), 0);
     }
 
     /// It was blamed for going on as the next one began.
