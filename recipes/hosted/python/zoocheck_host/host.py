@@ -63,6 +63,7 @@ class Host:
 
         loop.install(self.unheard)
         unheard.install(self.unheard)
+        unheard.install_for_tasks()
         signal.signal(signal.SIGPROF, self.spins)
         self.loop, self.unheard_of, self.loads = loop, unheard, Program
 

@@ -1,9 +1,5 @@
 """What a program says of itself in a simulation."""
 
-import sys
-import threading
-
-from zoocheck_host import loop
 from zoocheck_host.scheduler import Waiter, current
 from zoocheck_host.words import Words
 
@@ -41,28 +37,3 @@ class Probe(Words):
             raise ValueError("%r is no whole number" % number)
         self._life.tellers.tells(self._thread, word, str(about))
         self._life.says(self._thread, word, str(about), str(what), int(number))
-
-
-class Tellers:
-    """Which thread or task is at each lock, by the number by which it tells so.
-
-    Two at a time would be taken for one that has the lock twice.
-    """
-
-    def __init__(self):
-        self._at = {}
-
-    def tells(self, number, word, lock):
-        if word in ("leaves", "released", "gives-up"):
-            self._at.pop((number, lock), None)
-        elif word in ("attempts", "granted", "shares"):
-            me = loop.task() or threading.current_thread()
-            who, is_in = self._at.get((number, lock), (me, False))
-            # One may ask for another, who enters then.
-            if who is not me and is_at_work(who) and (is_in or word == "attempts"):
-                sys.audit("zoocheck.tells")
-            self._at[number, lock] = me, word != "attempts" or (is_in and who is me)
-
-
-def is_at_work(who):
-    return who.is_alive() if isinstance(who, threading.Thread) else not who.done()

@@ -14,10 +14,11 @@ import kazoo.version
 
 from greenlet import GreenletExit
 
-from zoocheck_host import clock, exits, host, scheduler, unheard
+from zoocheck_host import clock, exits, host, loop, scheduler, unheard
 from zoocheck_host.handler import Connection, Handler
 from zoocheck_host.kept import Kept
-from zoocheck_host.probe import Probe, Tellers
+from zoocheck_host.probe import Probe
+from zoocheck_host.words import Tellers
 
 DONE, SESSION_LOST, FAILED, EXITED, LEFT = 0, 1, 2, 3, 4
 # Whoever meets with one of these has lost its session, and may begin anew with another one.
@@ -105,7 +106,7 @@ class Life:
         # Of what was asked: who waits, and what has come of it.
         self.waiting = {}
         self.done = {}
-        self.tellers = Tellers()
+        self.tellers = Tellers(loop.task, lambda: sys.audit("zoocheck.tells"))
         self.probe = Probe(self, name, process, clients, rounds)
         turns.spawn(lambda: self.runs(program, servers, timeout_ms / 1000))
 

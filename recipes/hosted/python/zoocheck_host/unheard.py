@@ -29,6 +29,10 @@ def install(tell):
     for name in ("result", "exception", "cancel", "add_done_callback"):
         setattr(future, name, _asks(getattr(future, name)))
     future.set_exception = _notes(future.set_exception, futures.append)
+
+
+def install_for_tasks():
+    """Where they are Python's own, and not C's: those tell of an error when they are dropped."""
     asyncio.Future.set_exception = _notes(asyncio.Future.set_exception, lambda task: tasks.append(weakref.ref(task)))
 
 

@@ -1,5 +1,7 @@
 """The words by which a program says what it does, so that promises can be judged."""
 
+import threading
+
 
 class Words:
     """Locks, queues and so on are named by the path that is owed something."""
@@ -71,3 +73,29 @@ class Words:
 
 def text(data):
     return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data or "")
+
+
+class Tellers:
+    """Which thread or task is at each lock, by the number by which it tells so.
+
+    Two at a time would be taken for one that has the lock twice. `task` gives the task that the running thread is at, if
+    there is one; `refuse` is called where two tell by one number.
+    """
+
+    def __init__(self, task, refuse):
+        self._task, self._refuse, self._at = task, refuse, {}
+
+    def tells(self, number, word, lock):
+        if word in ("leaves", "released", "gives-up"):
+            self._at.pop((number, lock), None)
+        elif word in ("attempts", "granted", "shares"):
+            me = self._task() or threading.current_thread()
+            who, is_in = self._at.get((number, lock), (me, False))
+            # One may ask for another, who enters then.
+            if who is not me and is_at_work(who) and (is_in or word == "attempts"):
+                self._refuse()
+            self._at[number, lock] = me, word != "attempts" or (is_in and who is me)
+
+
+def is_at_work(who):
+    return who.is_alive() if isinstance(who, threading.Thread) else not who.done()

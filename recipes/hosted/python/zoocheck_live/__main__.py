@@ -15,6 +15,7 @@ import traceback
 import kazoo.client
 import kazoo.exceptions
 
+from zoocheck_host import unheard
 from zoocheck_live.http import Refused
 from zoocheck_live.probe import Probe
 
@@ -39,8 +40,33 @@ def leave_with_stdin():
     os._exit(0)
 
 
+class Failures:
+    """Errors that end a thread, or that nobody hears of, after which Python goes on as if nothing were wrong."""
+
+    def __init__(self):
+        self.any = False
+        threading.excepthook = self.thread_ends
+        self._logs, asyncio.BaseEventLoop.default_exception_handler = (
+            asyncio.BaseEventLoop.default_exception_handler,
+            self.loop_goes_on,
+        )
+        unheard.install(self.hears)
+
+    def hears(self, error):
+        self.any |= not isinstance(error, (*SESSION_ENDS, SystemExit))
+
+    def thread_ends(self, arguments):
+        threading.__excepthook__(arguments)
+        self.hears(arguments.exc_value)
+
+    def loop_goes_on(self, loop, context):
+        self._logs(loop, context)
+        self.hears(context.get("exception"))
+
+
 def main():
     worker = function(*sys.argv[1:2] or [""])
+    failures = Failures()
     threading.Thread(target=leave_with_stdin, daemon=True).start()
     told = {name: os.environ["ZOOCHECK_" + name] for name in ("SERVERS", "CONTROL", "NAME")}
     number = lambda name: int(os.environ["ZOOCHECK_" + name])
@@ -58,12 +84,17 @@ def main():
         end = "done"
     except SESSION_ENDS:
         end = "session-lost"
-    except SystemExit:
+    except SystemExit as error:
         # The status tells how it has ended.
+        if failures.any and not error.code:
+            sys.exit(1)
         raise
     except BaseException:
         traceback.print_exc()
         end = "failed"
+    if end == "done":
+        unheard.end(failures.hears)
+        end = "failed" if failures.any else end
     try:
         probe.finishes(end)
     except Refused as why:

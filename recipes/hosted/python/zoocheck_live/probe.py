@@ -1,8 +1,9 @@
 """What a program says of itself in real time."""
 
+import asyncio
 import time
 
-from zoocheck_host.words import Words
+from zoocheck_host.words import Tellers, Words
 from zoocheck_live.http import ask
 
 WAITS_S = 60
@@ -15,8 +16,9 @@ class Probe(Words):
     taken for one that holds it still.
     """
 
-    def __init__(self, control, client, name="p0", process=0, clients=1, rounds=1, thread=0):
+    def __init__(self, control, client, name="p0", process=0, clients=1, rounds=1, thread=0, tellers=None):
         super().__init__(name, process, clients, rounds)
+        self._tellers = tellers or Tellers(task, refuse)
         self._control, self._client, self._thread = control, client, thread
         self._last, self._is_over = None, False
         self.session()
@@ -28,7 +30,7 @@ class Probe(Words):
         if not 1 <= number <= 255:
             raise ValueError("threads are numbered from 1 to 255; the main one is 0")
         return Probe(
-            self._control, self._client, self.name, self.process, self.clients, self._rounds, number
+            self._control, self._client, self.name, self.process, self.clients, self._rounds, number, self._tellers
         )
 
     def connects(self):
@@ -48,9 +50,11 @@ class Probe(Words):
         return self._last
 
     def enters(self, lock, node=None):
+        self._tellers.tells(self._thread, "granted", lock)
         self._tell(enters=lock, node=node or "")
 
     def shares(self, lock, node=None):
+        self._tellers.tells(self._thread, "shares", lock)
         self._tell(shares=lock, node=node or "")
 
     def work(self):
@@ -68,6 +72,7 @@ class Probe(Words):
         self._tell(finishes=end)
 
     def _says(self, word, about, what="", number=0):
+        self._tellers.tells(self._thread, word, str(about))
         told = {word: str(about)}
         if word == "gives-up":
             told["why"] = str(what)
@@ -83,3 +88,15 @@ class Probe(Words):
             time.sleep(0.01)
         who = {"session": session, "client": self.process, "thread": self._thread}
         return ask(self._control, "POST", "/observe", {**who, **told})
+
+
+def task():
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        # No loop runs in this thread.
+        return None
+
+
+def refuse():
+    raise ValueError("two threads tell of one lock by one probe, each needs a probe.thread(n) of its own")
