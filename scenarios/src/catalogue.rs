@@ -8,6 +8,7 @@ use zk_api::ZPath;
 use zk_harness::promises::STANDARD;
 use zk_harness::trial::Trial;
 use zk_model::CheckConfig;
+use zk_model::model::OWN_PROMISES;
 use zk_reports::CheckReport;
 #[cfg(feature = "run")]
 use {
@@ -192,6 +193,11 @@ fn flaw(trial: &Trial) -> Option<String> {
         let name = names[nth];
         return Some(format!("it promises {name} twice; Promise::called gives one of them another name"));
     }
+    if let Some(name) = names.iter().find(|name| OWN_PROMISES.contains(name)) {
+        return Some(format!(
+            "it promises {name}, which is held against every recipe; Promise::called gives it another name"
+        ));
+    }
     if let Some(name) = names.iter().find(|name| !name.split('-').all(is_word)) {
         return Some(format!("it promises '{name}', which must be words such as no-waiter-stuck"));
     }
@@ -221,6 +227,10 @@ fn flaw(trial: &Trial) -> Option<String> {
     }
     if let Some((path, _)) = trial.counters.iter().find(|(path, _)| !setup.contains(path)) {
         return Some(format!("it counts the children of {path}, which it does not set up"));
+    }
+    let counted: Vec<_> = trial.counters.iter().map(|(path, _)| path).collect();
+    if let Some(nth) = (1..counted.len()).find(|nth| counted[..*nth].contains(&counted[*nth])) {
+        return Some(format!("it counts the children of {} twice", counted[nth]));
     }
     #[cfg(feature = "run")]
     if let Err(error) = crate::run::suited(zk_simulator::Scenario::default(), trial) {
@@ -275,6 +285,8 @@ mod tests {
         let many = || (0..60).map(|_| Box::new(NoFailure) as Box<dyn AnyPromise>).collect();
         assert!(wrong(sound().promises(many)).ends_with(" things, and may promise 56 at most"));
         assert_eq!(wrong(sound().keeps(&["fifo"])), "it keeps fifo, which is no promise of it");
+        let own = || vec![Box::new(NoFailure.called("no-panic")) as Box<dyn AnyPromise>];
+        assert!(wrong(sound().promises(own)).starts_with("it promises no-panic, which is held against"));
         let standard = STANDARD.join(", ");
         assert_eq!(
             wrong(sound().opts_out(&["fifo"])),
@@ -291,6 +303,8 @@ mod tests {
         }
         let of_b = "it counts the children of /b, which it does not set up";
         assert_eq!(wrong(sound().counters(&[("/b", 7)])), of_b);
+        let twice = sound().setup(["/a"]).counters(&[("/a", 7), ("/a", 8)]);
+        assert_eq!(wrong(twice), "it counts the children of /a twice");
         let named = |name| wrong(sound().promises(move || vec![Box::new(Called(name))]));
         assert_eq!(named(""), "it promises '', which must be words such as no-waiter-stuck");
         assert_eq!(named("no one"), "it promises 'no one', which must be words such as no-waiter-stuck");
