@@ -351,7 +351,8 @@ fn what_may_be_meant_and_what_is_told_elsewhere_leave_a_sweep_open() {
     assert_eq!(explained, ["effects"]);
     let mut both = settled(vec![good("effects")], Vec::new(), None);
     both.add(settled(vec![unsaid()], Vec::new(), None));
-    assert_eq!(both.promises[0].verdict, Verdict::Undecided);
+    both.settle();
+    assert_eq!((both.promises[0].verdict, both.answer), (Verdict::Undecided, Answer::Undecided));
 
     let told = |heard_by: u16| {
         let (word, about) = ("enters".into(), "/lck".into());
