@@ -242,11 +242,86 @@ impl Drop for Restored {
 
 #[cfg(test)]
 mod tests {
-    use super::{HAS_EXITED, Restored, Said};
-    use crate::event::Observation;
+    use super::{HAS_EXITED, Restored, Said, run};
+    use crate::common::AnyProbe;
+    use crate::event::{End, Observation, Resource};
+    use crate::probe::{Probe, Task};
     use crate::words;
     use std::collections::BTreeSet;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::process::{Command, exit};
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context, Poll, Waker};
+    use zk_api::{Pending, Text, Zxid};
+
+    /// Hears nothing, and keeps the tasks that it is to run.
+    #[derive(Default)]
+    struct Deaf(Mutex<Vec<Task>>);
+
+    impl Probe for Deaf {
+        fn observe_of(&self, _: u8, _: Observation) {}
+
+        fn point(&self) -> Pending<()> {
+            Pending::ready(())
+        }
+
+        fn work(&self) -> Pending<()> {
+            Pending::ready(())
+        }
+
+        fn write_of(&self, _: u8, _: Resource, _: Option<Zxid>) -> Pending<bool> {
+            Pending::ready(true)
+        }
+
+        fn guid(&self) -> Text {
+            "guid".into()
+        }
+
+        fn spawn(&self, task: Task) {
+            self.0.lock().expect("nobody has panicked").push(task);
+        }
+
+        fn thread_ends(&self, _: u8) {}
+    }
+
+    /// Polls the code of a life, whose main thread waits once; then the tasks that it has spawned; and the code again.
+    fn runs<F>(code: impl FnOnce(AnyProbe) -> F) -> Poll<End>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (deaf, mut context) = (Arc::new(Deaf::default()), Context::from_waker(Waker::noop()));
+        let (told, waits) = Pending::slot();
+        let mut life = run(deaf.clone(), |probe| {
+            let code = code(probe);
+            async move {
+                code.await;
+                waits.await;
+                End::Done
+            }
+        });
+        let waits = life.as_mut().poll(&mut context);
+        let mut tasks = std::mem::take(&mut *deaf.0.lock().expect("nobody has panicked"));
+        let ended: Vec<bool> =
+            tasks.iter_mut().map(|task| task.as_mut().poll(&mut context).is_ready()).collect();
+        assert!(waits.is_pending() && !ended.contains(&true), "they wait");
+        told.complete(());
+        life.as_mut().poll(&mut context)
+    }
+
+    #[test]
+    fn what_a_task_is_about_by_the_main_threads_probe_is_refused_as_that_ends() {
+        let ends = |by: u8| {
+            let code = move |probe: AnyProbe| async move {
+                let teller = probe.clone();
+                probe.spawn(Box::pin(async move {
+                    teller.observe_of(by, Observation::Attempts { lock: "/lock".into() });
+                    std::future::pending().await
+                }));
+            };
+            catch_unwind(AssertUnwindSafe(|| runs(code))).is_ok_and(|end| end == Poll::Ready(End::Done))
+        };
+        assert_eq!([0, 1].map(ends), [false, true]);
+    }
 
     fn said_by(task: u32, all: &[Observation]) -> Said {
         let mut said = Said { running: BTreeSet::from([1]), ..Said::default() };
@@ -275,6 +350,12 @@ mod tests {
     #[test]
     fn a_recipe_that_ends_the_engines_process_is_told_and_no_other_end_is() {
         if let Some(when) = std::env::var_os("ZOOCHECK_TEST_EXITS") {
+            match &*when.to_string_lossy() {
+                "code" => drop(runs(|_| -> std::future::Ready<()> { exit(0) })),
+                "poll" => drop(runs(|_| async { exit(0) })),
+                "task" => drop(runs(|probe| async move { probe.spawn(Box::pin(async { exit(0) })) })),
+                _ => {}
+            }
             let polled = Restored::after(u32::from(when == "thread"));
             if when == "after another" {
                 drop(Restored::after(1));
@@ -292,7 +373,7 @@ mod tests {
             let said = String::from_utf8_lossy(&ended.stderr).into_owned();
             (ended.status.code(), said.contains(HAS_EXITED))
         };
-        for when in ["within", "thread", "after another"] {
+        for when in ["within", "thread", "after another", "code", "poll", "task"] {
             assert_eq!(ended(when), (Some(2), true), "{when}");
         }
         assert_eq!(ended("behind"), (Some(0), false));

@@ -89,6 +89,12 @@ fn what_is_written_over_before_anybody_took_it_is_lost() {
         assert_eq!(judge(delivery, [vec![put_as(3, 1), put_as(1, 2)], once()].concat(), &[3]), 0);
         assert_eq!(judge(delivery, [vec![put_as(1, 9)], once()].concat(), &[]), 0);
         assert_eq!(judge(delivery, [vec![gone(1), put_as(1, 1)], once()].concat(), &[]), 0);
+        // The first was taken; the second was moved, and taken there.
+        let elsewhere = vec![takes(1, 3), worked_off(1, 3), gone(3)];
+        let moved = [vec![put_as(1, 2)], once(), vec![put_as(3, 2)], elsewhere].concat();
+        assert_eq!(judge(delivery, moved, &[]), 0);
+        let untold = vec![put_as(1, 2), worked_off(1, 1), gone(1)];
+        assert_eq!(judge(delivery, [once(), untold].concat(), &[]), 0, "that it takes it is not told");
     }
     let unsaid = vec![put_as(2, 7), job(8), put_as(2, 8), takes(1, 2), worked_off(1, 2), gone(2)];
     assert_eq!(resting(NothingLost::of(ITEMS, AtLeastOnce), unsaid, &rest(&[], &[])), []);
