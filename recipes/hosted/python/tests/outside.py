@@ -25,7 +25,7 @@ def asks_the_machine(client, probe):
     print(datetime.date.today(), datetime.date.fromtimestamp(0))
     print(os.getrandom(4), os.urandom(4), os.getpid(), os.getppid())
     print(os.uname(), platform.node(), os.times(), os.getloadavg(), resource.getrusage(resource.RUSAGE_SELF))
-    print(next(tempfile._get_candidate_names()))
+    print(next(tempfile._get_candidate_names()), tempfile.gettempdir(), os.urandom(4))
     for _ in probe.rounds():
         holds(client, probe)
 

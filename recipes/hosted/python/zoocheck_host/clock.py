@@ -11,6 +11,7 @@ import random
 import resource
 import socket
 import sys
+import tempfile
 import time
 import uuid
 
@@ -91,6 +92,9 @@ def _patch_datetime():
 
 
 def _patch_chance():
+    # It draws names to look for its folder by, once in a process, and not in whichever life is the first.
+    tempfile.gettempdir()
+
     def urandom(size):
         return generator.randbytes(size)
 
@@ -134,9 +138,8 @@ def begin(name, process, seed):
     """A life begins: nothing is left of the former one."""
     machine.name, machine.pid = name, 1000 + process
     generator.seed(seed)
-    if tempfile := sys.modules.get("tempfile"):
-        # It draws names by one generator as long as a process lives.
-        tempfile._name_sequence = None
+    # It draws names by one generator as long as a process lives.
+    tempfile._name_sequence = None
     random.seed(generator.getrandbits(64))
     uuid._last_timestamp = None
     time.tzset()
