@@ -87,7 +87,7 @@ pub enum Observation {
     Granted { lock: Text, node: Text, token: Option<Zxid> },
     /// It was granted the lock in shared mode, possibly together with others.
     Shares { lock: Text, node: Text, token: Option<Zxid> },
-    /// It enters the critical section, believing that it holds the lock.
+    /// It enters the critical section, believing that it holds the lock; or a section within that, which it leaves first.
     Enters { lock: Text },
     /// It has left the critical section.
     Leaves { lock: Text },
