@@ -459,10 +459,23 @@ fn when_faults_are_over_nothing_strikes_and_nothing_is_slow() {
     let slow_sync = Fault::SlowSync { server: 0, sync_ms: 400, for_ms: 60_000 };
     let slow_link = Fault::SlowLink { client: 0, factor: 100, for_ms: 60_000 };
     let lost = Fault::Drop { client: 0, when, what: Loss::RequestsLost };
-    let scenario = Scenario { fault_seconds: 5, ..calm() };
-    for faults in
-        [[(4000, slow_sync), (4000, lost)], [(4000, slow_link), (4001, Fault::Expire { client: 9 })]]
-    {
+    // Nothing is written between them and the end of faults.
+    let of_disk = [
+        Fault::DiskError { server: 0, down_ms: 1000 },
+        Fault::DiskFull { server: 0, for_ms: 60_000, down_ms: 1000 },
+        Fault::ServerCrash { server: 0, down_ms: 1000, mid_sync: true },
+    ];
+    let [error, full, crash] = of_disk.map(|fault| vec![(4900, fault)]);
+    let late = (0..3).map(|server| (4900, Fault::ServerLag { server, factor: 100, for_ms: 60_000 }));
+    for (servers, faults) in [
+        (1, vec![(4000, slow_sync), (4000, lost)]),
+        (1, vec![(4000, slow_link)]),
+        (1, error),
+        (1, full),
+        (1, crash),
+        (3, late.collect()),
+    ] {
+        let scenario = Scenario { fault_seconds: 5, servers, ..calm() };
         let run = run_with(&trial, &scenario, 1, &faults);
         assert_eq!(said(&run), ["asked", "made true"]);
         let took = times(&run, "why: \"made")[0] - times(&run, "why: \"asked")[0];

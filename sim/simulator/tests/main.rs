@@ -8,6 +8,7 @@ mod disks;
 mod endless;
 mod ensemble;
 mod faults;
+mod judged;
 mod lock;
 mod orders;
 mod requests;
