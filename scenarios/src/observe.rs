@@ -368,3 +368,6 @@ impl fmt::Debug for Judge {
         f.debug_tuple("Judge").field(&self.0.owes.paths()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

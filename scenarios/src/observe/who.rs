@@ -299,15 +299,80 @@ mod tests {
         assert_eq!(speaks(1 << 21, Some(7)), Ok(7), "it has a number");
     }
 
+    fn granted() -> Observation {
+        Observation::Granted { lock: PATH.into(), node: "/lock/a".into(), token: None }
+    }
+
+    /// Client 0 with so many sessions, one after the other, which says these with each.
+    fn who(sessions: i64, all: &[Observation]) -> (Who, ActorId) {
+        let (mut who, mut last) = (Who::default(), ActorId { process: 0, life: 0, thread: 0 });
+        for id in 1..=sessions {
+            who.opened(SessionId::new(id), Duration::from_secs(4));
+            last = who.actor(SessionId::new(id), Some(0), &mut |_, _| ()).expect("it may speak");
+            all.iter().for_each(|what| who.hears(last, what));
+        }
+        (who, last)
+    }
+
+    #[test]
+    fn who_has_what_it_asked_for_waits_no_more_and_who_gave_it_back_is_through() {
+        let lock = || PATH.into();
+        let asks = Observation::Attempts { lock: lock() };
+        let (is_waiting, is_in_midst) = (|who: &Who| who.waiting().len(), |who: &Who| who.midst().is_some());
+        let told = |all: &[Observation]| {
+            let (who, _) = who(1, all);
+            (is_waiting(&who), is_in_midst(&who))
+        };
+        assert_eq!(told(std::slice::from_ref(&asks)), (1, false));
+        assert_eq!(told(&[asks.clone(), granted()]), (0, true));
+        assert_eq!(told(&[asks.clone(), granted(), Observation::Leaves { lock: lock() }]), (0, false));
+        for over in
+            [Observation::Released { lock: lock() }, Observation::GivesUp { lock: lock(), why: "".into() }]
+        {
+            assert_eq!(told(&[asks.clone(), granted(), over.clone()]), (0, false), "{over}");
+            assert_eq!(told(&[asks.clone(), over.clone()]), (0, false), "{over}");
+        }
+        let (mut who, _) = who(1, &[asks]);
+        who.closed(SessionId::new(1), true);
+        assert_eq!(is_waiting(&who), 0, "its session is over");
+    }
+
+    #[test]
+    fn whose_process_is_gone_is_about_nothing_and_may_leave_what_goes_by_itself() {
+        let (mut who, actor) = who(1, &[granted()]);
+        assert_eq!((who.unfinished().count(), who.may_go(SessionId::new(1))), (1, false));
+        assert_eq!(who.is_gone(0), [actor]);
+        assert_eq!((who.unfinished().count(), who.may_go(SessionId::new(1))), (0, true));
+        assert_eq!(who.midst(), None);
+        assert_eq!(who.is_gone(0), [], "it is told once");
+        let (mut finished, actor) = self::who(1, &[]);
+        finished.finishes(actor, End::Done);
+        assert_eq!(finished.is_gone(0), [], "it had come to its end");
+    }
+
+    #[test]
+    fn who_has_another_session_has_not_expired_and_renews_none() {
+        let (mut who, _) = who(2, &[]);
+        who.closed(SessionId::new(1), true);
+        assert!(!who.has_expired(0), "it has another one");
+        who.closed(SessionId::new(2), false);
+        assert!(who.has_expired(0));
+        for (expired, renews) in [(true, true), (false, false)] {
+            let (mut who, _) = self::who(1, &[]);
+            assert!(!who.may_renew(), "it has it");
+            who.closed(SessionId::new(1), expired);
+            assert_eq!((who.may_renew(), who.has_expired(0)), (renews, renews));
+        }
+    }
+
     #[test]
     fn of_a_session_beside_a_living_one_nobody_knows_what_it_is_about_until_it_begins_something() {
         let attempts = Observation::Attempts { lock: PATH.into() };
-        let granted = Observation::Granted { lock: PATH.into(), node: "/lock/a".into(), token: None };
         let lives = |lives: [u8; 2]| lives.map(|life| ActorId { process: 0, life, thread: 0 }).to_vec();
-        assert_eq!(two_sessions(true, &granted), (lives([0, 0]), None), "a session that was renewed");
+        assert_eq!(two_sessions(true, &granted()), (lives([0, 0]), None), "a session that was renewed");
         let second = lives([0, 1])[1];
         assert_eq!(
-            two_sessions(false, &granted),
+            two_sessions(false, &granted()),
             (lives([0, 1]), Some(second)),
             "it goes on, or both are used"
         );
