@@ -144,6 +144,20 @@ fn of_two_holders_it_is_told_by_what_they_hold_and_whose_claim_has_ended() {
     );
 }
 
+/// It was said to be still there.
+#[test]
+fn of_a_znode_in_whose_place_another_stands_it_is_told_when_it_was_deleted() {
+    let ran = zoocheck("check lock/simple --admin 1 --promise exclusion-among-live-sessions");
+    let text = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for fate in [
+        "p0 has held it since step 3 by /lock/holder, which was deleted at step 5 by an administrator, and was made \
+         at step 6 by p1.",
+        "p1 has held it since step 7 by /lock/holder, which is still there.",
+    ] {
+        assert!(text.contains(fate), "{}", ran.stdout);
+    }
+}
+
 #[test]
 fn of_a_failure_it_is_told_by_which_request_and_of_a_znode_that_is_left_who_left_it() {
     tells(

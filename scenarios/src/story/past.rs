@@ -208,6 +208,13 @@ impl<'a> Past<'a> {
         self.changes().rfind(|change| change.path == path && change.kind == kind)
     }
 
+    /// The first deletion of a znode after a line.
+    pub(super) fn gone_since(&self, path: &str, line: usize) -> Option<Change<'a>> {
+        let is_it =
+            |change: &Change<'_>| change.line > line && change.path == path && change.kind == Changed::Gone;
+        self.changes().find(is_it)
+    }
+
     /// The last child of a znode that came or went.
     pub(super) fn last_below(&self, path: &str) -> Option<Change<'a>> {
         let is_child = |change: &Change<'_>| {

@@ -173,7 +173,7 @@ pub(super) fn holds(trail: &mut Trail<'_>, holder: ActorId, was_first: bool) {
     };
     let by = node.as_ref().map(|node| format!(" by {node}")).unwrap_or_default();
     let fate = node.map(|node| {
-        let fate = fate_of_claim(trail, &node, was_first);
+        let fate = fate_of_claim(trail, &node, line, was_first);
         format!(", which {fate}")
     });
     let mut why = format!("{holder} has held it since {}{by}{}", trail.at(line), fate.unwrap_or_default());
@@ -208,14 +208,22 @@ fn granted_by(trail: &Trail<'_>, holder: ActorId, line: usize) -> Option<String>
     granted.filter(|node| node.starts_with('/'))
 }
 
-fn fate_of_claim(trail: &mut Trail<'_>, node: &str, was_first: bool) -> String {
+/// What has become of the znode by which somebody claimed something in a line.
+fn fate_of_claim(trail: &mut Trail<'_>, node: &str, claimed: usize, was_first: bool) -> String {
     match trail.past.last_change(node) {
         None => "nobody has made".into(),
         Some(change) => {
             trail.follow(change.line, if change.kind == Changed::Gone { 1 } else { 2 + u8::from(was_first) });
             match change.kind {
                 Changed::Gone => trail.gone_or_made(&change),
-                Changed::Made | Changed::Set => "is still there".into(),
+                Changed::Made | Changed::Set => match trail.past.gone_since(node, claimed) {
+                    // In its place stands another of its name.
+                    Some(gone) => {
+                        trail.follow(gone.line, 1);
+                        format!("{}, and {}", trail.gone_or_made(&gone), trail.gone_or_made(&change))
+                    }
+                    None => "is still there".into(),
+                },
             }
         }
     }
