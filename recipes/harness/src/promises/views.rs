@@ -72,6 +72,23 @@ struct Reader {
     names: BTreeSet<Text>,
 }
 
+impl Reader {
+    /// It follows a child, or not any more. Who follows all of them follows it as well.
+    fn reads(&mut self, child: Text, on: bool) {
+        let has_all = self.follows == Follows::Yes && self.names.is_empty();
+        match on {
+            _ if has_all => {}
+            true => {
+                self.follows = Follows::Yes;
+                self.names.insert(child);
+            }
+            false if self.names.len() > 1 => drop(self.names.remove(&child)),
+            false if self.names.contains(&child) => self.follows = Follows::Through,
+            false => {}
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Follows {
     /// It reads as often as it likes.
@@ -193,14 +210,18 @@ impl Views {
 
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
         match what.told() {
-            Some((words::FOLLOWS, about, _)) if about == self.root || self.child(about).is_some() => {
-                let child = self.child(about);
+            Some((words::FOLLOWS, about, _)) if about == self.root => {
                 let reader = self.readers.entry(actor).or_default();
                 reader.follows = Follows::Yes;
-                reader.names.extend(child);
+                reader.names.clear();
             }
-            Some((words::IS_THROUGH_WITH, about, _)) if about == self.root || self.child(about).is_some() => {
+            Some((words::IS_THROUGH_WITH, about, _)) if about == self.root => {
                 self.readers.entry(actor).or_default().follows = Follows::Through;
+            }
+            Some((word @ (words::FOLLOWS | words::IS_THROUGH_WITH), about, _)) => {
+                if let Some(child) = self.child(about) {
+                    self.readers.entry(actor).or_default().reads(child, word == words::FOLLOWS);
+                }
             }
             Some((words::TOLD, about, _)) if about == self.root => {
                 self.readers.entry(actor).or_default().told = true;

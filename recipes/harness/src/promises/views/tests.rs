@@ -284,6 +284,27 @@ fn who_follows_some_of_the_children_by_their_paths_sees_those() {
     assert_eq!(rests(vec![a.clone(), one("2")]), [Finding::Tested]);
     let both = [a, says(0, "follows", "/c/b"), says(0, "sees", "/c{a=2,b=2}")];
     assert_eq!(rests(both.to_vec()), [Finding::Tested]);
+    let all = [says(0, "follows", ROOT), says(0, "sees", "/c{a=2,b=2}")];
+    let of_all = |first: &str, then: &str| {
+        judge(
+            Views::untorn(ROOT, Of::Values),
+            &[says(0, "follows", first), says(0, "follows", then), all[1].clone()],
+        )
+    };
+    assert_eq!(broken_by(&of_all(ROOT, "/c/a")), [], "that is one of all");
+    assert_eq!(broken_by(&of_all("/c/a", ROOT)), []);
+    let through = |about: &[&str]| {
+        let names = ["/c/a", "/c/b"].map(|path| says(0, "follows", path));
+        let through = about.iter().map(|path| says(0, "is through with", path)).collect::<Vec<_>>();
+        let ends = Event::Is(GroundTruth::Finished { actor: actor(0), end: End::Done });
+        let old = vec![says(0, "sees", "/c{a=1,b=1}")];
+        let (mut promise, mut found) = (Views::fresh(ROOT, Of::Values), Vec::new());
+        let events = [history(), names.to_vec(), old, through, vec![ends]].concat();
+        events.iter().for_each(|event| promise.see(event, &mut found));
+        promise.at_rest(&Rest { sessions: vec![(session(0), actor(0))], ..Rest::default() }, &mut found);
+        broken_by(&found).len()
+    };
+    assert_eq!((through(&["/c/a"]), through(&["/c/a", "/c/b"]), through(&[ROOT])), (1, 0, 0));
     let whole = judge(Views::untorn(ROOT, Of::Values), &[one("2")]);
     let what = "p0 sees /c{a=2}, which never was at one time (who does not read all children says which of them it \
                 follows, by their paths)";
