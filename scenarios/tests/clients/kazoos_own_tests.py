@@ -6,7 +6,6 @@ Where they stop a server and start it again, its process dies and starts. Prints
 with how many passed. The last line on stdout; the rest goes to stderr.
 """
 
-import faulthandler
 import json
 import sys
 import types
@@ -28,12 +27,16 @@ ADDRESSES, CONTROL = sys.argv[1].split(","), Control(sys.argv[2])
 FILES = "barrier cache client connection counter election interrupt lease lock partitioner party queue watchers".split()
 LEFT_OUT = ["TestSSLClient", "TestReadOnlyMode", "TestReconfig", "TestAuthentication and sasl"]
 
-# Waits until nobody has the lock: for ever, if the next one has it by then.
-HANGS = "test_lock.py::KazooLockTests::test_lock"
-
-# Writes, drops its connection and expects that no answer has come in between: a race, which the servers win if its own
-# threads have to wait for a processor. Once is enough.
-RACE, TRIES = "test_connection.py::TestConnectionDrop::test_connection_dropped", 5
+# Each of these has a race within itself, whatever the servers do; that it is won once is enough.
+RACES = [
+    # Drops its connection when it has written, and expects that no answer has come in between.
+    "test_connection.py::TestConnectionDrop::test_connection_dropped",
+    # Waits until nobody has the lock: for ever, if the next one has it by then.
+    "test_lock.py::KazooLockTests::test_lock",
+    # Waits to be woken by the end of its session: for ever, if it ends before its thread has begun to listen.
+    "test_lock.py::TestSemaphore::test_handle_session_loss",
+]
+TRIES = 5
 
 
 class Server:
@@ -74,9 +77,6 @@ class Results:
     def __init__(self):
         self.passed, self.failed = 0, {}
 
-    def pytest_collection_modifyitems(self, items):
-        items[:] = [item for item in items if not item.nodeid.endswith(HANGS)]
-
     def pytest_runtest_logreport(self, report):
         self.passed += report.when == "call" and report.passed
         if report.failed:
@@ -84,18 +84,18 @@ class Results:
 
 
 def main():
-    # Others may wait for ever as well: it is told where, and what is left of CI's time is spared.
-    faulthandler.dump_traceback_later(600, exit=True)
     results, stdout = Results(), sys.stdout
     sys.stdout = sys.stderr
     folder = Path(tests.__file__).parent
     files = [str(folder / f"test_{name}.py") for name in FILES]
     chosen = " and ".join(f"not ({name})" for name in LEFT_OUT)
-    arguments = ["-q", "-p", "no:cacheprovider"]
+    # Seconds: of one test, which is told where it waits, and of all of them, so that what is left of CI's time is spared.
+    arguments = ["-q", "-p", "no:cacheprovider", "--timeout", "60", "--session-timeout", "600"]
     pytest.main([*arguments, "-k", chosen, *files, *sys.argv[3:]], plugins=[results])
     for _ in range(TRIES - 1):
-        if results.failed.pop(RACE, None):
-            pytest.main([*arguments, str(folder / RACE)], plugins=[results])
+        lost = [str(folder / race) for race in RACES if results.failed.pop(race, None)]
+        if lost:
+            pytest.main([*arguments, *lost], plugins=[results])
     print(json.dumps({"passed": results.passed, "failed": results.failed, "stopped": len(STOPS)}), file=stdout)
 
 

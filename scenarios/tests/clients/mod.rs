@@ -71,7 +71,7 @@ fn folder() -> PathBuf {
 }
 
 fn python() -> Option<String> {
-    needs::python("kazoo, objgraph, pytest")
+    needs::python("kazoo, objgraph, pytest, pytest_timeout")
 }
 
 /// Runs a script of this folder; gives what it printed.
