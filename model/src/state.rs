@@ -25,9 +25,10 @@ use std::sync::Arc;
 use zk_api::SessionId;
 use zk_harness::event::ActorId;
 use zk_harness::outside::Outside;
-use zk_harness::promise::Rest;
+use zk_harness::promise::{Rest, Watch};
 use zk_harness::recipes::Mode;
 use zk_harness::trial::{Bounds, Trial};
+use zk_proto::watch::OneShot;
 
 /// A state: its parts are shared with other states, and each knows its digest.
 #[derive(Clone)]
@@ -120,10 +121,17 @@ impl State {
         let tree = self.service.tree();
         let own = tree.nodes().filter(|(path, _)| trial.owns(path));
         let session = |client: &&Arc<Client>| (client.session, client.actor());
+        let watches = live.iter().filter(waiting).flat_map(|client| {
+            client.node.waits.watches.iter().filter_map(|watching| {
+                let of_children = watching.kind.one_shot()? == OneShot::Child;
+                Some(Watch { actor: client.actor(), path: watching.path.clone(), of_children })
+            })
+        });
         Rest {
             unfinished: live.iter().filter(waiting).map(|client| client.actor()).collect::<Vec<ActorId>>(),
             nodes: own.map(|(path, node)| (path.clone(), node.owner().unwrap_or(SessionId::NONE))).collect(),
             sessions: live.iter().map(session).collect(),
+            watches: watches.collect(),
         }
     }
 }

@@ -214,7 +214,8 @@ impl Judge {
                 "{path} is of a session that {actor} opened before its former one had ended, and what it is for is not known"
             ));
         }
-        Ok(Rest { unfinished: who.waiting(), nodes, sessions: who.open() })
+        // Whoever has something is in the midst of it, so that nobody's watches are asked for.
+        Ok(Rest { unfinished: who.waiting(), nodes, sessions: who.open(), watches: Vec::new() })
     }
 
     /// The kinds of which nothing of their own can be judged here.

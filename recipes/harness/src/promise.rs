@@ -233,6 +233,19 @@ pub struct Rest {
     pub nodes: Vec<(Text, SessionId)>,
     /// The live sessions and their actors.
     pub sessions: Vec<(SessionId, ActorId)>,
+    /// The one-shot watches of these actors that somebody waits for; none where servers do not tell.
+    pub watches: Vec<Watch>,
+}
+
+/// A one-shot watch that has not fired.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Watch {
+    /// Whose: of the process, whichever thread has set it.
+    pub actor: ActorId,
+    /// Where.
+    pub path: Text,
+    /// Whether it is of the children alone.
+    pub of_children: bool,
 }
 
 impl Rest {

@@ -62,6 +62,17 @@ pub enum WatchKind {
     PersistentRecursive,
 }
 
+impl WatchKind {
+    /// Which one-shot watch it is, if it is one.
+    pub fn one_shot(self) -> Option<OneShot> {
+        match self {
+            WatchKind::Data => Some(OneShot::Data),
+            WatchKind::Child => Some(OneShot::Child),
+            WatchKind::Persistent | WatchKind::PersistentRecursive => None,
+        }
+    }
+}
+
 /// The watch that a read sets, by its answer: `exists` always, the others only where they found the znode.
 pub fn one_shot<'a>(
     request: &'a Request,

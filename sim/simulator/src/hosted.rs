@@ -4,10 +4,12 @@
 //! the session as those of a [`ClientSession`] do; what it is to be told of its session is read from the messages.
 
 use std::collections::{BTreeMap, VecDeque};
-use zk_api::{KeeperState, Pending, SessionId, Zxid};
+use zk_api::{KeeperState, Pending, SessionId, Text, Zxid};
 use zk_harness::program::{Input, Losses, Now, Program, ProgramStep, Socket};
 use zk_proto::client::ClientSession;
 use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
+use zk_proto::server::Server;
+use zk_proto::watch::OneShot;
 use zk_wire::OfProgram;
 
 /// What a run ends with, by unwinding, when a program does not keep to the protocol: no run of it says anything.
@@ -91,6 +93,22 @@ impl Client {
         match self {
             Client::Session(session) => !session.state().is_final(),
             Client::Program(hosted) => hosted.conns.values().any(|conn| conn.phase == SocketPhase::Greeted),
+        }
+    }
+
+    /// The one-shot watches of its user, or of a program by what these servers know: where, and whether of the children.
+    pub fn watches<'s>(&'s self, servers: impl Iterator<Item = &'s Server>) -> Vec<(Text, bool)> {
+        let told = |kind: OneShot, path: &Text| (path.clone(), kind == OneShot::Child);
+        match self {
+            Client::Session(session) => {
+                let set = session.watches();
+                set.filter_map(|watching| Some(told(watching.kind.one_shot()?, &watching.path))).collect()
+            }
+            Client::Program(hosted) => {
+                let set = servers.flat_map(|server| server.watches().iter());
+                let own = set.filter(|(_, _, conn)| hosted.conns.contains_key(conn));
+                own.filter_map(|(kind, path, _)| Some(told(kind.one_shot()?, path))).collect()
+            }
         }
     }
 

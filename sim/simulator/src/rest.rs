@@ -9,7 +9,7 @@ use crate::trace_event::{Place, What};
 use crate::watch::watch;
 use zk_api::{KeeperState, SessionId};
 use zk_harness::event::ActorId;
-use zk_harness::promise::Rest;
+use zk_harness::promise::{Rest, Watch};
 use zk_invariants::Invariant;
 use zk_proto::server::Server;
 use zk_proto::txn::NodeKind;
@@ -151,7 +151,14 @@ impl Ending<'_, '_> {
             let Some(client) = &process.client else { continue };
             let goes_on = self.stage.knowledge.is_open(client.session()) || client.renews();
             if process.finished.is_none() && goes_on {
-                rest.unfinished.push(process.actor);
+                let (actor, hosts) = (process.actor, &self.servers.ensemble.cluster.hosts);
+                let watches = client.watches(hosts.iter().filter_map(|host| host.server.as_ref()));
+                rest.watches.extend(watches.into_iter().map(|(path, of_children)| Watch {
+                    actor,
+                    path,
+                    of_children,
+                }));
+                rest.unfinished.push(actor);
             }
         }
         // The process that made the trial's znodes is no actor.

@@ -201,7 +201,7 @@ mod tests {
         }
         let nodes = nodes.iter().map(|(path, p)| ((*path).into(), session(*p))).collect();
         let sessions = [0, 1].map(|p| (session(p), actor(p))).into();
-        promise.at_rest(&Rest { unfinished: Vec::new(), nodes, sessions }, &mut found);
+        promise.at_rest(&Rest { nodes, sessions, ..Rest::default() }, &mut found);
         found
     }
 

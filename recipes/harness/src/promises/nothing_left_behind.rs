@@ -65,7 +65,7 @@ mod tests {
         let nodes =
             vec![("/b/p0".into(), session(0)), ("/b/p1".into(), session(1)), ("/c/p0".into(), session(0))];
         let sessions = vec![(session(0), actor(0)), (session(1), actor(1))];
-        let rest = Rest { unfinished: vec![actor(1)], nodes, sessions };
+        let rest = Rest { unfinished: vec![actor(1)], nodes, sessions, ..Rest::default() };
         let found = resting(NothingLeftBehind::of("/b"), vec![], &rest);
         assert_eq!(broken_by(&found), [("/b/p0 is left of p0, which has ended", None)]);
         assert_eq!(resting(NothingLeftBehind::of("/d"), vec![], &rest), []);

@@ -146,7 +146,7 @@ fn what_is_left_at_rest_is_judged_as_it_is() {
     see(&monitor, [asks(0), finished(1), finished(2)]);
     let nodes = vec![("/lock/a-lock-0000000001".into(), SessionId::new(2))];
     let sessions = vec![(SessionId::new(1), actor(0)), (SessionId::new(2), actor(1))];
-    monitor.at_rest(&Rest { unfinished: monitor.unfinished(), nodes, sessions });
+    monitor.at_rest(&Rest { unfinished: monitor.unfinished(), nodes, sessions, ..Rest::default() });
     let outcome = monitor.finish();
     let first = |name| result(&outcome, name).first.as_ref().expect("it is broken").what.clone();
     assert_eq!(first("no-waiter-stuck"), "p0 waits for ever");

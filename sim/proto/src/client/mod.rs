@@ -29,6 +29,7 @@ mod event;
 mod watches;
 
 use crate::message::{ConnId, ConnectRequest, ConnectResponse, Password, ToClient, ToServer, Xid};
+use crate::watching::Watching;
 use event::ClientStep;
 pub use event::{CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientTimer, WatchId};
 use std::collections::VecDeque;
@@ -157,6 +158,11 @@ impl ClientSession {
     /// The newest transaction that an answer has told of.
     pub fn last_zxid(&self) -> Zxid {
         self.last_zxid
+    }
+
+    /// The watches that its user waits for.
+    pub fn watches(&self) -> impl Iterator<Item = &Watching> {
+        self.watches.iter()
     }
 
     fn enter(&mut self, state: KeeperState, step: &mut ClientStep<'_>) {

@@ -47,6 +47,10 @@ impl UserWatches {
         });
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Watching> {
+        self.0.iter().map(|(watching, _)| watching)
+    }
+
     /// What to register again on another connection.
     pub(super) fn list(&self) -> WatchList {
         list_by_kind(|kind| {
