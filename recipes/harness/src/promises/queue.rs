@@ -342,8 +342,16 @@ pub struct TakesInOrder {
     waiting: Vec<Waiting>,
     /// How many items there have been.
     count: u32,
-    /// Who asks, and how many items there had been then.
-    asking: BTreeMap<ActorId, u32>,
+    /// Who has asked.
+    asking: BTreeMap<ActorId, Asked>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Asked {
+    /// How many items there had been then.
+    count: u32,
+    /// It has taken one since. It may ask for the next without telling.
+    took: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -367,10 +375,17 @@ impl TakesInOrder {
 
     /// Those ask no more. What one of them may have had is not judged.
     fn forget(&mut self, are_those: impl Fn(ActorId) -> bool) {
-        let asked = self.asking.len();
+        self.may_have_had(&are_those);
         self.asking.retain(|actor, _| !are_those(*actor));
-        if self.asking.len() < asked {
+    }
+
+    /// What one of those may have had is not judged: anything, or what one that has taken some may have taken instead.
+    fn may_have_had(&mut self, are_those: impl Fn(ActorId) -> bool) {
+        if self.asking.iter().any(|(actor, asked)| are_those(*actor) && !asked.took) {
             self.waiting.clear();
+        }
+        for waiting in &mut self.waiting {
+            waiting.overtaken.take_if(|others| others.iter().any(|other| are_those(*other)));
         }
     }
 
@@ -379,16 +394,18 @@ impl TakesInOrder {
         let taken = self.waiting.remove(at);
         *self.taken.entry(taken.payload).or_default() += 1;
         // Who has asked in a former session may take what it was given then.
-        let Some(asked) = self.asking.remove(&actor) else { return };
+        let Some(asked) = self.asking.get_mut(&actor) else { return };
+        asked.took = true;
+        let count = asked.count;
         if taken.overtaken.is_some_and(|others| !others.contains(&actor)) {
             let what = format!("{actor} takes {item} only after one that comes behind it");
             found.push(broken_of(what, item));
         } else if self.waiting.iter().any(|other| other.is_there) {
             found.push(Finding::Tested);
         }
-        let asking: BTreeSet<_> = self.asking.keys().copied().collect();
+        let asking: BTreeSet<_> = self.asking.keys().copied().filter(|other| *other != actor).collect();
         for other in self.waiting.iter_mut().filter(|other| other.is_there && other.place < taken.place) {
-            if other.place.0 == taken.place.0 || other.place.1 < asked {
+            if other.place.0 == taken.place.0 || other.place.1 < count {
                 let may_have = other.overtaken.take();
                 other.overtaken = Some(may_have.map_or(asking.clone(), |old| &old & &asking));
             }
@@ -428,7 +445,7 @@ impl Promise for TakesInOrder {
                     .for_each(|it| it.is_there = false);
             }
             Some(QueueStep::Asks(actor)) => {
-                self.asking.insert(actor, self.count);
+                self.asking.insert(actor, Asked { count: self.count, took: false });
                 for may_have in self.waiting.iter_mut().filter_map(|other| other.overtaken.as_mut()) {
                     may_have.remove(&actor);
                 }
@@ -437,11 +454,7 @@ impl Promise for TakesInOrder {
                 self.takes(actor, item, found)
             }
             // It may ask on, and what it has by then is given back when that session ends.
-            Some(QueueStep::Lapses(actor)) => {
-                if self.asking.keys().any(|other| other.main() == actor) {
-                    self.waiting.clear();
-                }
-            }
+            Some(QueueStep::Lapses(actor)) => self.may_have_had(|other| other.main() == actor),
             Some(QueueStep::Ends(actor)) => self.forget(|other| other.main() == actor),
             Some(QueueStep::IsDone(actor) | QueueStep::Fails(actor)) => self.forget(|other| other == actor),
             Some(

@@ -40,7 +40,7 @@ fn worked_off(p: u16, n: u8) -> Event {
 fn rest(unfinished: &[u16], items: &[u8]) -> Rest {
     let unfinished = unfinished.iter().map(|p| actor(*p)).collect();
     let nodes = items.iter().map(|n| (item(*n).as_str().into(), SessionId::NONE)).collect();
-    Rest { unfinished, nodes, sessions: Vec::new() }
+    Rest { unfinished, nodes, ..Rest::default() }
 }
 
 /// With the end of a session it asked no more, though its client had another one.
@@ -143,6 +143,26 @@ fn taking_the_older_one_later_breaks_it() {
 fn of_those_of_one_priority_the_older_comes_first_though_all_came_after_one_had_asked() {
     let events = vec![asks(1), put(1), put(2), takes(1, 2), asks(1), takes(1, 1)];
     assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), events)).len(), 1);
+}
+
+/// Whoever said once that it asks, before its loop, was judged by its first item alone.
+#[test]
+fn who_asks_once_takes_each_in_order() {
+    let found = |then: Vec<Event>| {
+        let events = [vec![put(1), put(2), put(3)], then].concat();
+        broken_by(&findings(TakesInOrder::of(ITEMS), events)).len()
+    };
+    assert_eq!(found(vec![asks(1), takes(1, 1), takes(1, 2), takes(1, 3)]), 0);
+    assert_eq!(found(vec![asks(1), takes(1, 3), takes(1, 2), takes(1, 1)]), 2);
+    assert_eq!(found(vec![asks(1), takes(1, 1), takes(1, 3), takes(1, 2)]), 1);
+    let two = |then: Vec<Event>| found([vec![asks(1), asks(2)], then].concat());
+    assert_eq!(two(vec![takes(2, 1), takes(1, 3), takes(2, 2)]), 0, "it may have had it");
+    assert_eq!(two(vec![takes(2, 1), takes(1, 3), asks(2), takes(2, 2)]), 1, "it asks for another");
+    assert_eq!(two(vec![takes(1, 3), takes(2, 2), takes(1, 1)]), 1);
+    // What one that has died may have had is not judged, and what it cannot have had is.
+    assert_eq!(two(vec![takes(2, 1), takes(1, 3), finished(2), takes(1, 2)]), 0);
+    assert_eq!(two(vec![takes(2, 1), takes(1, 3), finished(1), takes(2, 2)]), 0);
+    assert_eq!(found(vec![asks(2), takes(2, 1), finished(2), asks(1), takes(1, 3), takes(1, 2)]), 1);
 }
 
 #[test]
