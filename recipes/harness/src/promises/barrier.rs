@@ -41,8 +41,8 @@ impl Waiters {
         Waiters { node, ..Waiters::default() }
     }
 
-    /// Gives who passes, and what happened while it waited.
-    fn see(&mut self, event: &Event) -> Option<(ActorId, Wait)> {
+    /// Gives who passes, and what happened while it waited, if it has told that it came.
+    fn see(&mut self, event: &Event) -> Option<(ActorId, Option<Wait>)> {
         match event {
             Event::Observed { actor, what } => match what.told()? {
                 (words::COMES_TO, node, _) if node == self.node => {
@@ -54,7 +54,7 @@ impl Waiters {
                     self.waiting.entry(*actor).and_modify(|wait| wait.has_seen = true);
                 }
                 (words::PASSES, node, _) if node == self.node => {
-                    return self.waiting.remove(actor).map(|wait| (*actor, wait));
+                    return Some((*actor, self.waiting.remove(actor)));
                 }
                 _ => {}
             },
@@ -107,8 +107,16 @@ impl Promise for BarrierHolds {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((actor, wait)) = self.0.see(event) {
-            match (wait.was_down, wait.was_up) {
-                (false, _) => {
+            match wait.map(|wait| (wait.was_down, wait.was_up)) {
+                // It may have come just now, for all that is known.
+                None if self.0.is_up => {
+                    let what = format!(
+                        "{actor} passes {}, which is up, and has not said that it comes",
+                        self.0.node
+                    );
+                    found.push(broken(what, None));
+                }
+                Some((false, _)) => {
                     let why = match self.0.is_up {
                         true => "was up all the time",
                         false if self.0.is_lost => "nobody has lowered: it went with a session",
@@ -116,8 +124,8 @@ impl Promise for BarrierHolds {
                     };
                     found.push(broken(format!("{actor} passes {}, which {why}", self.0.node), None));
                 }
-                (true, true) => found.push(Finding::Tested),
-                (true, false) => {}
+                Some((true, true)) => found.push(Finding::Tested),
+                Some((true, false)) | None => {}
             }
         }
     }
@@ -136,7 +144,7 @@ impl Promise for BarrierReleases {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some((_, wait)) = self.0.see(event) {
+        if let Some((_, Some(wait))) = self.0.see(event) {
             found.extend((wait.was_up && wait.was_down).then_some(Finding::Tested));
         }
     }
@@ -166,7 +174,7 @@ impl Promise for NoOpeningMissed {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some((_, wait)) = self.0.see(event)
+        if let Some((_, Some(wait))) = self.0.see(event)
             && wait.owed
         {
             found.push(Finding::Tested);
@@ -277,6 +285,16 @@ mod tests {
     fn passing_a_barrier_that_stays_up_breaks_it() {
         let found = findings(BarrierHolds::of(NODE), vec![up(), comes(1), passes(1)]);
         assert_eq!(broken_by(&found), [("p1 passes /gate/barrier, which was up all the time", None)]);
+    }
+
+    /// Who looked, saw it up and passed was not judged if it had not told that it came.
+    #[test]
+    fn passing_one_that_is_up_breaks_it_though_it_is_not_told_who_comes() {
+        let found = |then: Vec<Event>| findings(BarrierHolds::of(NODE), then);
+        let what = "p1 passes /gate/barrier, which is up, and has not said that it comes";
+        assert_eq!(broken_by(&found(vec![created(NODE, 0), passes(1)])), [(what, None)]);
+        assert_eq!(found(vec![passes(1)]), []);
+        assert_eq!(found(vec![created(NODE, 0), vanished(NODE, 0), passes(1)]), []);
     }
 
     #[test]

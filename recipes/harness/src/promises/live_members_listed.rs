@@ -50,8 +50,14 @@ impl LiveMembersListed {
         };
         match what {
             Observation::Begins { about, .. } if below(self.group, about) && is_unmade(about) => {
-                let what = format!("{actor} takes itself for a member, and has not made {about}");
-                found.push(broken_at(what, [&**about]));
+                found.push(has_not_made(actor, about));
+            }
+            Observation::Begins { about, .. }
+                if what.word() == words::IS_A_MEMBER_BY
+                    && below(self.group, about)
+                    && !self.has_joined(actor) =>
+            {
+                self.is_in_untold(actor, about, found);
             }
             what => match what.told() {
                 Some((words::JOINS, node, _)) if below(self.group, node) => {
@@ -78,6 +84,22 @@ impl LiveMembersListed {
         }
     }
 
+    fn has_joined(&self, actor: ActorId) -> bool {
+        self.members.keys().any(|(member, _)| *member == actor)
+    }
+
+    /// It has not told that it joins, and has by now if its session has made the znode.
+    fn is_in_untold(&mut self, actor: ActorId, node: &Text, found: &mut Vec<Finding>) {
+        let Some(session) = self.live.get(&actor.main()) else { return };
+        match self.there.get(node).copied() {
+            Some((by, owner)) if by == *session => {
+                self.members.insert((actor, node.clone()), Listed::Yes);
+                self.makes(node, owner, found);
+            }
+            _ => found.push(has_not_made(actor, node)),
+        }
+    }
+
     fn ends(&mut self, process: ActorId) {
         self.members.retain(|(member, _), _| member.main() != process);
     }
@@ -91,6 +113,10 @@ impl LiveMembersListed {
             }
         }
     }
+}
+
+fn has_not_made(actor: ActorId, node: &Text) -> Finding {
+    broken_at(format!("{actor} takes itself for a member, and has not made {node}"), [&**node])
 }
 
 impl Promise for LiveMembersListed {
@@ -170,7 +196,7 @@ mod tests {
         events.iter().for_each(|event| promise.see(event, &mut found));
         let nodes = nodes.iter().map(|(path, p)| ((*path).into(), session(*p))).collect();
         let sessions = vec![(session(0), actor(0))];
-        promise.at_rest(&Rest { unfinished: Vec::new(), nodes, sessions }, &mut found);
+        promise.at_rest(&Rest { nodes, sessions, ..Rest::default() }, &mut found);
         found
     }
 
@@ -236,6 +262,26 @@ mod tests {
         let found = findings(promise(), vec![says("joins"), created]);
         let what = "p0 is a member, and /lock/p0 would outlive its session";
         assert_eq!(broken_by(&found), [(what, None)]);
+    }
+
+    /// It was never judged.
+    #[test]
+    fn who_is_a_member_and_has_not_told_that_it_joins_has_made_its_znode() {
+        let is =
+            || Event::Observed { actor: actor(0), what: Observation::begins(words::IS_A_MEMBER_BY, NODE, 0) };
+        let live = |then: Vec<Event>| [vec![opened(0), opened(1)], then].concat();
+        let ghost = "p0 takes itself for a member, and has not made /lock/p0";
+        for wrong in
+            [vec![is()], vec![created(NODE, 1), is()], vec![created(NODE, 0), vanished(NODE, 0), is()]]
+        {
+            assert_eq!(broken_by(&rests(live(wrong), &[])), [(ghost, None)]);
+        }
+        let right = live(vec![created(NODE, 0), is()]);
+        assert_eq!(rests(right.clone(), &[(NODE, 0)]), [Finding::Tested]);
+        assert_eq!(broken_by(&rests(right, &[])), [("p0 is a member, and /lock/p0 is not there", None)]);
+        let takes = Observation::begins(words::TAKES, NODE, 0);
+        assert_eq!(rests(live(vec![Event::Observed { actor: actor(0), what: takes }]), &[]), []);
+        assert_eq!(rests(live(vec![closed(0), is()]), &[]), [], "it has not learned of it yet");
     }
 
     /// It was forgotten with the session that it had joined in, and nobody saw that it was listed no more.
