@@ -103,7 +103,7 @@ impl Fixture {
     }
 
     /// The value that follows this one. It says whether it is the last.
-    fn next(&self, before: Option<&Data>) -> Data {
+    pub fn next(&self, before: Option<&Data>) -> Data {
         let text = before.map(|data| String::from_utf8_lossy(data.bytes()).into_owned()).unwrap_or_default();
         let number: u32 = text.trim_end_matches(LAST).parse().unwrap_or(0);
         let last = if self.is_last { LAST.to_string() } else { String::new() };
@@ -185,12 +185,14 @@ impl Fixture {
         self.sees_setting(value.map(|value| &value.data))
     }
 
-    fn begins(&self, next: &Data) {
+    /// It begins to set this value.
+    pub fn begins(&self, next: &Data) {
         let about = format!("{CONFIG} to {}", String::from_utf8_lossy(next.bytes()));
         self.probe.observe(Observation::begins(words::SETS, &about, 0));
     }
 
-    fn ends(&self, next: &Data) {
+    /// It says that it has.
+    pub fn ends(&self, next: &Data) {
         let about = format!("{CONFIG} to {}", String::from_utf8_lossy(next.bytes()));
         self.probe.observe(Observation::ends(words::HAS_SET, &about, 0));
     }

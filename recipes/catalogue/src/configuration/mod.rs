@@ -27,6 +27,7 @@ mod careless;
 mod fixture;
 mod followed;
 mod notified;
+mod set_once;
 mod torn;
 
 pub use fixture::{CONFIG, Fixture, configuration};
@@ -35,6 +36,6 @@ use zk_harness::trial::Trial;
 
 /// All of them, the right ones first.
 pub fn trials() -> Vec<Trial> {
-    let others = vec![torn::trial()];
+    let others = vec![torn::trial(), set_once::trial()];
     [followed::trials(), notified::trials(), others, careless::trials()].concat()
 }

@@ -96,9 +96,10 @@ const OF_BARRIERS: [Word<'static>; 8] = [
 ];
 const OF_DOUBLE_BARRIERS: [Word<'static>; 5] =
     [words::ARRIVES_AT, words::PASSES, words::ASKS_TO_LEAVE, words::HAS_LEFT, words::GIVES_UP];
-const OF_QUEUES: [Word<'static>; 9] = [
+const OF_QUEUES: [Word<'static>; 10] = [
     words::PUTS,
     words::HAS_PUT,
+    words::GIVES_UP,
     words::BEGINS_TO_PUT_INTO,
     words::HAS_PUT_INTO,
     words::ASKS,
@@ -348,8 +349,10 @@ fn of_counter(node: &'static str) -> Vec<Box<dyn AnyPromise>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{LOCK, broken_by, granted};
+    use super::super::testing::{LOCK, actor, broken_by, granted, opened, session};
     use super::*;
+    use crate::event::{Event, GroundTruth, Observation};
+    use zk_api::{SessionId, Zxid};
 
     #[test]
     fn what_is_owed_is_said_by_kind_and_path() {
@@ -436,6 +439,70 @@ mod tests {
         let owed = Owed::parse(["without=no-failure", "queue=/a"]).err().expect("the queue owes it itself");
         assert!(owed.contains("no-failure is owed by a kind"), "{owed}");
         assert!(Owed::parse([]).is_err());
+    }
+
+    fn there() -> Event {
+        let (path, by, owner, mzxid) = ("/a/child".into(), session(9), SessionId::NONE, Zxid::new(1, 1));
+        Event::Is(GroundTruth::NodeWritten { path, by, owner, data: "other".into(), mzxid })
+    }
+
+    /// All that a word may be told as, of what is at this path, or below it.
+    fn tellings(word: Word<'static>, path: &str) -> Vec<Event> {
+        let by_itself = |lock: Text| match word {
+            words::ATTEMPTS => Some(Observation::Attempts { lock }),
+            words::IS_GRANTED => Some(Observation::Granted { lock, node: "".into(), token: None }),
+            words::ENTERS => Some(Observation::Enters { lock }),
+            words::LEAVES => Some(Observation::Leaves { lock }),
+            words::RELEASED => Some(Observation::Released { lock }),
+            words::GIVES_UP => Some(Observation::GivesUp { lock, why: "".into() }),
+            _ => None,
+        };
+        let about =
+            ["", "/child", "{child}", " to pay", ": pay", "/child: pay"].map(|rest| format!("{path}{rest}"));
+        let told = about.iter().flat_map(|about| {
+            let notes =
+                [Observation::note, Observation::begins, Observation::ends].map(|tell| tell(word, about, 1));
+            notes.into_iter().chain(by_itself(about.as_str().into()))
+        });
+        told.chain([Observation::note(word, "pay", 1)])
+            .map(|what| Event::Observed { actor: actor(0), what })
+            .collect()
+    }
+
+    /// That somebody had set a configuration was heard, so that nobody was warned, and judged by nothing.
+    #[test]
+    fn each_word_that_a_kind_hears_is_listened_to_by_a_promise_of_its_own() {
+        // By some, faults are aimed at who writes; who gives up at a barrier waits no more; what is taken once is not given back.
+        let others = |kind: &str, word| match word {
+            words::BEGINS_TO_PUT_INTO | words::HAS_PUT_INTO | words::SETS => true,
+            words::GIVES_UP => kind.starts_with("barrier"),
+            words::IS_DONE_WITH => kind == "queue-at-most-once",
+            _ => false,
+        };
+        for kind in KINDS.iter().filter(|kind| kind.name != "semaphore:N") {
+            for word in kind.words.iter().copied().filter(|word| !others(kind.name, *word)) {
+                let own = || {
+                    let all = kind.promises_of("/a").into_iter();
+                    all.filter(|promise| !["no-waiter-stuck", "no-failure"].contains(&promise.name()))
+                };
+                let told = |events: &[&Event]| {
+                    let mut found = Vec::new();
+                    let mut all: Vec<_> = own().collect();
+                    all.iter_mut().for_each(|one| events.iter().for_each(|event| one.see(event, &mut found)));
+                    format!("{all:?} {found:?}")
+                };
+                let (opened, there) = (opened(0), there());
+                let before = || kind.words.iter().flat_map(|word| tellings(*word, "/a"));
+                let after = tellings(word, "/a");
+                let is_heard = |before: &[&Event]| {
+                    let silent = told(before);
+                    after.iter().any(|event| told(&[before, &[event]].concat()) != silent)
+                };
+                let is_heard = before()
+                    .any(|before| is_heard(&[&opened, &before]) || is_heard(&[&opened, &there, &before]));
+                assert!(is_heard, "{} hears '{word}' for nothing", kind.name);
+            }
+        }
     }
 
     #[test]

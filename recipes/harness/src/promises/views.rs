@@ -107,7 +107,7 @@ impl Views {
         Views { root, of, owes, states, past: BTreeSet::new(), zxid: None, readers: BTreeMap::new() }
     }
 
-    /// What is read was committed. A mixture of several states passes if each part was in one of them: to rule that out
+    /// What is read was committed, and so was what somebody says that it *has set*: `/config to 1`. A mixture of several states passes if each part was in one of them: to rule that out
     /// is for [`untorn`](Views::untorn), which goes with this promise.
     pub fn committed(root: &'static str, of: Of) -> Views {
         Views::new(root, of, Owes::Committed)
@@ -226,6 +226,12 @@ impl Views {
             Some((words::TOLD, about, _)) if about == self.root => {
                 self.readers.entry(actor).or_default().told = true;
             }
+            Some((words::HAS_SET, about, _)) if (self.owes, self.of) == (Owes::Committed, Of::Values) => {
+                if let Some(value) = about.strip_prefix(self.root).and_then(|rest| rest.strip_prefix(" to "))
+                {
+                    found.push(self.has_set(actor, value));
+                }
+            }
             Some((words::SEES, about, _)) => {
                 if let Some(shown) = about.strip_prefix(self.root).filter(|rest| rest.starts_with('{')) {
                     self.sees(actor, shown, found);
@@ -233,6 +239,19 @@ impl Views {
             }
             _ => {}
         }
+    }
+
+    /// Whether one of the values was what it says that it has set it to, at any time.
+    fn has_set(&self, actor: ActorId, value: &str) -> Finding {
+        let mut all = self.states.iter().chain(&self.past).flat_map(Children::values);
+        if all.any(|was| **was == *value) {
+            return Finding::Tested;
+        }
+        let root = self.root;
+        let what = format!(
+            "{actor} says that it has set {root} to {value}, and no znode below it ever had that data"
+        );
+        broken_at(what, [root])
     }
 
     fn sees(&mut self, actor: ActorId, shown: &str, found: &mut Vec<Finding>) {
@@ -329,8 +348,8 @@ impl Promise for Views {
     fn terms(&self) -> Terms {
         match self.owes {
             Owes::Committed => Terms::of("committed-reads")
-                .about("Whatever a reader sees was committed.")
-                .tested_when("Somebody sees something after a change."),
+                .about("Whatever a reader sees was committed, and so was what a writer says that it has set.")
+                .tested_when("Somebody sees something after a change, or has set something."),
             Owes::Untorn => Terms::of("no-torn-reads")
                 .about("What a reader sees of several znodes was so at one time.")
                 .tested_when("Somebody sees something after a change."),

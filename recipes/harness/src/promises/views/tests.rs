@@ -49,6 +49,20 @@ fn rests(events: Vec<Event>) -> Vec<Finding> {
     found
 }
 
+/// Nobody heard of it: a write that failed and was taken for done was never judged.
+#[test]
+fn to_say_that_it_was_set_to_what_it_never_was_breaks_committed_reads() {
+    let judged = |to: &str| judge(Views::committed(ROOT, Of::Values), &[says(0, "has set", to)]);
+    for was in ["/c to 1", "/c to 2", "/d to 3", "/c", "/cc to 3"] {
+        assert_eq!(broken_by(&judged(was)), [], "{was}");
+    }
+    assert_eq!(judged("/c to 1"), [Finding::Tested]);
+    let what = "p0 says that it has set /c to 3, and no znode below it ever had that data";
+    assert_eq!(broken_by(&judged("/c to 3")), [(what, None)]);
+    assert_eq!(judge(Views::committed(ROOT, Of::Names), &[says(0, "has set", "/c to 3")]), []);
+    assert_eq!(judge(Views::untorn(ROOT, Of::Values), &[says(0, "has set", "/c to 3")]), []);
+}
+
 #[test]
 fn what_never_was_breaks_committed_reads_and_half_of_each_no_torn_reads() {
     let never = [says(0, "sees", "/c{a=1,b=7}")];
