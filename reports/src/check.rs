@@ -205,6 +205,9 @@ pub struct CheckedPromise {
     pub broken: Option<Path>,
     /// The shortest way to break it where an assumption did not hold.
     pub expected: Option<Path>,
+    /// What would put it to the test, if nothing has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tested_when: Option<String>,
 }
 
 /// A way to break a promise as a picture: by the promise's name, and whether that was owed there.

@@ -151,6 +151,7 @@ mod tests {
             expected,
             assumptions: Vec::new(),
             first_expected: None,
+            tested_when: None,
         };
         let results = [result("a", 0, 4), result("b", 2, 0), result("c", 0, 0)];
         let confidence = Confidence::of(results.iter(), 100);

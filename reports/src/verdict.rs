@@ -73,6 +73,9 @@ pub struct PromiseResult {
     pub assumptions: Vec<String>,
     /// The first of the expected breaks.
     pub first_expected: Option<Failure>,
+    /// What would put it to the test, if nothing has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tested_when: Option<String>,
 }
 
 impl PromiseResult {
@@ -92,6 +95,8 @@ impl PromiseResult {
         let both = [self.first_expected.take(), other.first_expected];
         self.first_expected = both.into_iter().flatten().min_by_key(|failure| failure.seed);
         self.verdict = Verdict::of(self.broken, self.expected, self.tested).resting_on(&self.assumptions);
+        let tested_when = self.tested_when.take().or(other.tested_when);
+        self.tested_when = tested_when.filter(|_| self.verdict == Verdict::NeverTested);
     }
 }
 

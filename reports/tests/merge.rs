@@ -41,6 +41,7 @@ fn result(name: &str, seeds: &[u64], broken: Is<'_>, expected: Is<'_>) -> Promis
         expected: expected_count,
         assumptions: if expected_count > 0 { vec!["away".into(), "late".into()] } else { Vec::new() },
         first_expected: seeds.iter().find(|seed| expected(**seed)).map(|seed| failure(name, *seed)),
+        tested_when: seeds.is_empty().then(|| "Two contend.".into()),
     }
 }
 
@@ -338,6 +339,7 @@ fn what_may_be_meant_and_what_is_told_elsewhere_leave_a_sweep_open() {
     assert_eq!(answer, Answer::Undecided);
     let open = "undecided: only its author can say whether it is intended: effects";
     assert!(text.contains(&format!("{open}; never put to the test: fifo")), "{text}");
+    assert!(text.contains("what would test fifo: Two contend."), "{text}");
     let mut report = settled(vec![held()], vec![unsaid()], None);
     let (answer, text) = words(&report);
     assert_eq!(answer, Answer::Undecided);

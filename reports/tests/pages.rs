@@ -283,6 +283,7 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
         tested: Some(3),
         broken,
         expected: None,
+        tested_when: None,
     };
     let steps = vec!["server 0 starts".to_string(), format!("server 1 crashes {HOSTILE}")];
     let (what, why, matters) = ("they differ".into(), Vec::new(), Vec::new());

@@ -22,6 +22,7 @@ fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult 
         expected,
         assumptions: if expected > 0 { vec!["nobody sleeps".into()] } else { Vec::new() },
         first_expected: (expected > 0).then(|| failure(name, 3)),
+        tested_when: (tested == 0).then(|| "Two contend.".into()),
     }
 }
 
@@ -194,7 +195,8 @@ fn check() -> CheckReport {
 
 fn broken(path: Path) -> CheckedPromise {
     let (name, verdict) = ("exclusion".into(), Verdict::Broken);
-    CheckedPromise { name, verdict, tested: Some(4), partly: None, broken: Some(path), expected: None }
+    let (tested, broken) = (Some(4), Some(path));
+    CheckedPromise { name, verdict, tested, partly: None, broken, expected: None, tested_when: None }
 }
 
 fn ensemble() -> EnsembleReport {

@@ -57,7 +57,8 @@ pub(crate) fn explored(
     config: &CheckConfig,
     progress: &mut dyn FnMut(Progress),
 ) -> (CheckReport, Check) {
-    let owed: Vec<&str> = trial.owed().iter().map(|promise| promise.name()).collect();
+    let owed = trial.owed();
+    let names: Vec<&str> = owed.iter().map(|promise| promise.name()).collect();
     // Only the simulator of time can show code another one.
     #[cfg(feature = "run")]
     let other_time = Some(zk_model::OtherTime(zk_simulator::in_other_time));
@@ -75,7 +76,11 @@ pub(crate) fn explored(
     let left_out = programs.as_ref().map(|programs| programs.left_out().to_owned());
     let histories = programs.and_then(|programs| programs.histories());
     let mut report =
-        CheckReport { left_out, histories, told, ..report(what, &trial.about, &owed, config, &check) };
+        CheckReport { left_out, histories, told, ..report(what, &trial.about, &names, config, &check) };
+    for promise in report.promises.iter_mut().filter(|promise| promise.verdict == Became::NeverTested) {
+        let terms = owed.iter().find(|owed| owed.name() == promise.name).map(|owed| owed.terms());
+        promise.tested_when = terms.map(|terms| terms.tested_when.into());
+    }
     if let (Judgement::Holds, Some(why)) = (report.verdict, report.told.as_ref().and_then(Told::unjudged)) {
         (report.verdict, report.ran_out, report.next) = (Judgement::Undecided, Some(why), None);
     }
@@ -250,6 +255,7 @@ pub(crate) fn promise_report(
         partly: result.unchecked.clone().filter(|_| result.tested > 0),
         broken: result.broken.as_ref().map(path),
         expected: result.expected.as_ref().map(path),
+        tested_when: None,
     }
 }
 

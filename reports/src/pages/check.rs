@@ -1,6 +1,6 @@
 //! A check of a recipe, and what its page has in common with that of an ensemble.
 
-use super::parts::{broken, end, failed, known, unheard, verdict_word};
+use super::parts::{broken, end, failed, known, occasions, unheard, verdict_word};
 use crate::answers::{bounds, check_answer};
 use crate::check::{CheckReport, CheckedPromise, Judgement, Limits, Path, Picture};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
@@ -38,6 +38,8 @@ impl Report for CheckReport {
         // What was asked, and explored to the end, is answered below.
         let is_told = !livelocks && (!self.exhaustive || self.asked.is_some());
         page.extend(untested(&all, self.exhaustive).filter(|_| is_told));
+        let promises = self.promises.iter();
+        page.extend(occasions(promises.map(|promise| (&*promise.name, promise.tested_when.as_deref()))));
         let is_sought = |note: &CatalogueNote<'_>| !livelocks || !matches!(note, CatalogueNote::NotSeen(_));
         page.extend(known(self.catalogue_note().filter(is_sought)));
         page.extend(how_far(self.verdict == Judgement::Undecided && !self.exhaustive && !livelocks));

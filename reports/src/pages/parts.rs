@@ -109,6 +109,12 @@ pub(super) fn why(cause: &Cause) -> impl Iterator<Item = Block> {
     cause.why.iter().map(|sentence| below(sentence.as_str())).chain(no_return).chain(moments)
 }
 
+/// What would put those to the test that nothing has.
+pub(super) fn occasions<'r>(untested: impl Iterator<Item = (&'r str, Option<&'r str>)>) -> Page {
+    let lines = untested.filter_map(|(name, when)| Some(format!("what would test {name}: {}", when?)));
+    lines.map(|line| Line::new(Mood::Odd, line).wrapped(2).into()).collect()
+}
+
 /// So many lines of what nobody hears are enough.
 const UNHEARD: usize = 10;
 

@@ -1,6 +1,6 @@
 //! A sweep.
 
-use super::parts::{broken, failed, known, unheard, verdict_words, verdicts, what, why};
+use super::parts::{broken, failed, known, occasions, unheard, verdict_words, verdicts, what, why};
 use crate::answers::sweep_answer;
 use crate::merge::first_of_shard;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below, missed};
@@ -206,6 +206,8 @@ fn closing(page: &mut Page, report: &SweepReport) {
     page.extend(unheard(report.told.as_ref()));
     page.extend(slept_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
     page.extend(missing_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
+    let promises = report.promises.iter();
+    page.extend(occasions(promises.map(|promise| (&*promise.name, promise.tested_when.as_deref()))));
     page.push(Block::Answer(report.answer, Line::new(report.answer, sweep_answer(report)).wrapped(2)));
     page.extend(known(report.catalogue_note()));
     if let Some(CatalogueNote::NotSeen(_)) = report.catalogue_note() {

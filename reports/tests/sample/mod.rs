@@ -83,6 +83,7 @@ pub fn sweep(promises: u64, events: u64) -> SweepReport {
         expected: 2,
         assumptions: vec!["nobody sleeps".into()],
         first_expected: Some(failure(&name(nth), 3, None)),
+        tested_when: None,
     };
     let mut report = SweepReport {
         regressions: Vec::new(),

@@ -121,6 +121,7 @@ impl Tally {
                 expected: 0,
                 assumptions: Vec::new(),
                 first_expected: None,
+                tested_when: None,
             };
             self.results.insert(name.into(), result);
         }
@@ -136,7 +137,13 @@ impl Tally {
             result.verdict = Verdict::of(result.broken, result.expected, result.tested);
             result.verdict = result.verdict.resting_on(&result.assumptions);
         }
-        let promises = owed.iter().filter_map(|promise| all.remove(promise.name())).collect();
+        let promises = owed.iter().filter_map(|promise| {
+            let result = all.remove(promise.name())?;
+            let untested = result.verdict == Verdict::NeverTested;
+            let tested_when = untested.then(|| promise.terms().tested_when.into());
+            Some(PromiseResult { tested_when, ..result })
+        });
+        let promises = promises.collect();
         (promises, all.into_values().collect())
     }
 
