@@ -4,7 +4,7 @@ use super::findings::broken;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::SessionId;
+use zk_api::{SessionId, Text};
 
 /// An actor that is told that its session is over ends: it neither goes on waiting, nor goes on working, nor ends as if
 /// all were done. And an actor that ends for this reason was told so.
@@ -24,8 +24,10 @@ pub struct SessionEndNoticed {
     began: BTreeSet<ActorId>,
     /// And which have written.
     wrote: BTreeSet<ActorId>,
-    /// Whose last word was that it asks for something or has it, that it begins something, or that it is through with it.
+    /// Whose last word was that it asks for something or has it, or that it is through with something.
     said: BTreeMap<ActorId, Said>,
+    /// What processes have or have begun, and are not through with: how often each is inside.
+    open: BTreeMap<(ActorId, Text), u8>,
     /// Who has lost an ephemeral znode with its session.
     lost: BTreeSet<ActorId>,
     /// Whose code has ended: nobody is left to notice what becomes of its session, or of one that it is given later.
@@ -34,11 +36,10 @@ pub struct SessionEndNoticed {
     of_midst: bool,
 }
 
-/// What somebody is in the midst of.
+/// What somebody has said last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Said {
     Asks,
-    Begins,
     IsThrough,
 }
 
@@ -49,25 +50,40 @@ impl SessionEndNoticed {
     }
 
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
-        let said = match what {
-            Observation::Enters { .. } | Observation::Begins { .. } => Some(Said::Begins),
+        let process = actor.main();
+        let about = (process, what.subject().clone());
+        let (begins, said) = match what {
+            Observation::Enters { .. } | Observation::Begins { .. } => {
+                *self.open.entry(about).or_default() += 1;
+                (true, None)
+            }
+            Observation::Granted { .. } | Observation::Shares { .. } => {
+                self.open.entry(about).or_default();
+                (false, Some(Said::Asks))
+            }
+            Observation::Attempts { .. } => (false, Some(Said::Asks)),
+            // From the section within another, or from that, or it was never told that it entered.
+            Observation::Leaves { .. } => {
+                match self.open.get_mut(&about) {
+                    Some(times) if *times > 1 => *times -= 1,
+                    _ => drop(self.open.remove(&about)),
+                }
+                (false, self.said.get(&process).copied().filter(|said| *said == Said::Asks))
+            }
             Observation::Released { .. } | Observation::GivesUp { .. } | Observation::Ends { .. } => {
-                Some(Said::IsThrough)
+                self.open.remove(&about);
+                (false, Some(Said::IsThrough))
             }
-            Observation::Attempts { .. } | Observation::Granted { .. } | Observation::Shares { .. } => {
-                Some(Said::Asks)
-            }
-            Observation::Leaves { .. } => None,
             // It does something else since.
             Observation::Notes { .. } => {
-                return self.said.retain(|other, said| *other != actor.main() || *said != Said::IsThrough);
+                (false, self.said.get(&process).copied().filter(|said| *said != Said::IsThrough))
             }
         };
         match said {
-            Some(said) => drop(self.said.insert(actor.main(), said)),
-            None => self.said.retain(|other, said| *other != actor.main() || *said == Said::Asks),
+            Some(said) => drop(self.said.insert(process, said)),
+            None => drop(self.said.remove(&process)),
         }
-        if said == Some(Said::Begins) && self.told.contains_key(&actor.main()) && !self.began.insert(actor) {
+        if begins && self.told.contains_key(&process) && !self.began.insert(actor) {
             found.push(broken(format!("{actor} goes on though its session is over"), None));
         }
     }
@@ -78,6 +94,7 @@ impl SessionEndNoticed {
         self.began.retain(|thread| thread.main() != actor);
         self.wrote.retain(|thread| thread.main() != actor);
         self.said.remove(&actor);
+        self.open.retain(|(process, _), _| *process != actor);
         self.lost.remove(&actor);
         self.told.remove(&actor)
     }
@@ -114,10 +131,11 @@ impl Promise for SessionEndNoticed {
                 if self.sessions.len() == known {
                     return;
                 }
+                let is_inside = self.open.keys().any(|(process, _)| process == actor);
                 let may_end = match self.said.get(actor) {
-                    Some(Said::IsThrough) => true,
-                    Some(Said::Begins) => !self.lost.contains(actor),
                     Some(Said::Asks) => self.of_midst && !self.lost.contains(actor),
+                    _ if is_inside => !self.lost.contains(actor),
+                    Some(Said::IsThrough) => true,
                     None => self.of_midst,
                 };
                 self.told.insert(*actor, may_end);
@@ -129,9 +147,10 @@ impl Promise for SessionEndNoticed {
             }
             Event::Is(GroundTruth::SessionOpened { session, actor }) if !self.ended.contains(actor) => {
                 // Its client may have renewed it.
-                let said = self.said.get(actor).copied();
+                let (said, open) = (self.said.get(actor).copied(), self.open.clone());
                 self.forgets(*actor);
                 self.said.extend(said.map(|said| (*actor, said)));
+                self.open = open;
                 self.sessions.insert(*session, (*actor, true));
             }
             Event::Is(GroundTruth::SessionClosed { session, .. }) => {
@@ -160,6 +179,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
     use crate::event::Resource;
+    use crate::words;
 
     fn learns(p: u16) -> Event {
         Event::Is(GroundTruth::LearnsExpiry { actor: actor(p) })
@@ -205,6 +225,45 @@ mod tests {
         assert_eq!(broken(notes(0, "progress", "/x")), 1);
         assert_eq!(broken(by_thread(1, notes(0, "progress", "/x"))), 1);
         assert_eq!(broken(leaves(0)), 0);
+    }
+
+    /// To be through with anything excused it: with a task, another lock, or the section within this one.
+    #[test]
+    fn to_be_through_with_something_within_is_not_to_be_through() {
+        let broken = |before: &[Event]| {
+            let end = [vanished("/lock/p0", 0), learns(0), ends(0, End::Done)];
+            said_in(SessionEndNoticed::of_midst(), &[before, &end]).len()
+        };
+        let (task, other) = ("/task/1", Text::from("/other"));
+        let begins = |actor| Event::Observed { actor, what: Observation::begins(words::TAKES, task, 0) };
+        let is_done =
+            |actor| Event::Observed { actor, what: Observation::ends(words::IS_DONE_WITH, task, 0) };
+        let (main, thread) = (actor(0), actor(0).of_thread(1));
+        let tries = |what| Event::Observed { actor: main, what };
+        let gives_up_other = [
+            tries(Observation::Attempts { lock: other.clone() }),
+            tries(Observation::GivesUp { lock: other.clone(), why: "".into() }),
+        ];
+        let has_other = [
+            tries(Observation::Enters { lock: other.clone() }),
+            tries(Observation::Released { lock: other }),
+        ];
+        let inner: [&[Event]; 5] = [
+            &[begins(main), is_done(main)],
+            &[begins(thread), is_done(thread)],
+            &[enters(0), leaves(0)],
+            &gives_up_other,
+            &has_other,
+        ];
+        for inner in inner {
+            for has in [granted(0), enters(0)] {
+                let within = [&[has], inner].concat();
+                let is_inside = inner.len() == 2 && inner[0] == enters(0) && within[0] == granted(0);
+                assert_eq!(broken(&within), usize::from(!is_inside), "{within:?}");
+                assert_eq!(broken(&[&within[..], &[released(0)]].concat()), 0);
+            }
+            assert_eq!(broken(inner), 0);
+        }
     }
 
     #[test]
