@@ -169,6 +169,10 @@ impl ExclusionAtResource {
             Observation::Shares { lock, node, token } if **lock == *self.lock => {
                 self.granted(actor, (node, *token), true);
             }
+            // Who tells no grant has it by then.
+            Observation::Enters { lock } if **lock == *self.lock && self.asking.contains(&actor) => {
+                self.granted(actor, (&"".into(), None), false);
+            }
             Observation::Enters { lock } if **lock == *self.lock => {
                 self.granted.entry(actor).or_insert(false);
             }
@@ -256,7 +260,8 @@ impl ExclusionAtResource {
     fn supersede_before(&mut self, writer: ActorId) -> Effect {
         let exclusive = !self.shares(writer);
         // Sharers do not contradict each other.
-        let passes = match self.granted.len() > 1 && self.granted.values().any(|shares| !shares) {
+        let placed = || self.granted.iter().filter(|(actor, _)| self.has_place(**actor));
+        let passes = match placed().count() > 1 && placed().any(|(_, shares)| !shares) {
             true => Effect::Passes,
             false => Effect::None,
         };

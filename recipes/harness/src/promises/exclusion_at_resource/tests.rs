@@ -34,6 +34,26 @@ fn a_write_by_turns_of_a_live_session_is_a_defect_at_the_unfenced_resource() {
     assert_eq!(broken_by(&found), [(UNFENCED, None)]);
 }
 
+/// Who told that it entered, and of no grant, had no place among the holders, and two who wrote by turns held.
+#[test]
+fn who_enters_what_it_asks_for_is_granted_it() {
+    let told = |tells: [fn(u16) -> Event; 2]| {
+        let before =
+            vec![opened(0), opened(1), attempts(0), tells[0](0), wrote(Unfenced, 0, true), attempts(1)];
+        let by_turns = vec![tells[1](1), wrote(Unfenced, 1, true), wrote(Unfenced, 0, true)];
+        let found = findings(ExclusionAtResource::unfenced(LOCK), [before, by_turns].concat());
+        broken_by(&found).into_iter().map(|(what, _)| what.to_owned()).collect::<Vec<_>>()
+    };
+    let [has, is_in]: [fn(u16) -> Event; 2] = [granted, enters];
+    assert_eq!([[is_in, is_in], [has, is_in], [is_in, has]].map(told), [[UNFENCED]; 3]);
+    let in_turn = |p| [attempts(p), enters(p), wrote(Unfenced, p, true), leaves(p), released(p)];
+    let rounds = [vec![opened(0), opened(1)], [in_turn(0), in_turn(1), in_turn(0)].concat()].concat();
+    let found = findings(ExclusionAtResource::unfenced(LOCK), rounds);
+    assert_eq!(found, [Finding::Tested, Finding::Tested]);
+    let unasked = vec![opened(0), opened(1), enters(0), enters(1), wrote(Unfenced, 0, true)];
+    assert_eq!(findings(ExclusionAtResource::unfenced(LOCK), unasked), [], "nobody knows whose turn it is");
+}
+
 #[test]
 fn a_late_write_of_an_ended_session_is_expected_at_the_unfenced_resource() {
     let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, vec![closed(0)]));
