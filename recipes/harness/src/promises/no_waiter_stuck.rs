@@ -35,12 +35,52 @@ enum Waits {
 /// Why somebody may stay.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Stays {
-    /// It was granted it, or is in it.
+    /// It was granted it.
     Has,
+    /// It is inside, so many times; it may have told that it was granted it.
+    IsIn { has: bool, times: u8 },
+    /// It was granted it and has left its section, and it has not told that it holds it no more.
+    HasLeft,
     /// It is a member.
     IsMember,
     /// It has begun it by a word of its own, which may mean anything.
     Says(Text),
+}
+
+impl Stays {
+    /// What is so once it has told this.
+    fn after(before: Option<Stays>, what: &Observation) -> Option<Stays> {
+        let word = what.word();
+        match (what, before) {
+            (Observation::Granted { .. } | Observation::Shares { .. }, Some(Stays::IsIn { times, .. })) => {
+                Some(Stays::IsIn { has: true, times })
+            }
+            (Observation::Granted { .. } | Observation::Shares { .. }, _) => Some(Stays::Has),
+            (Observation::Enters { .. }, Some(Stays::IsIn { has, times })) => {
+                Some(Stays::IsIn { has, times: times.saturating_add(1) })
+            }
+            (Observation::Enters { .. }, before) => {
+                let has = matches!(before, Some(Stays::Has | Stays::HasLeft));
+                Some(Stays::IsIn { has, times: 1 })
+            }
+            (Observation::Leaves { .. }, Some(Stays::IsIn { has, times })) if times > 1 => {
+                Some(Stays::IsIn { has, times: times - 1 })
+            }
+            (Observation::Leaves { .. }, Some(Stays::IsIn { has: true, .. } | Stays::Has)) => {
+                Some(Stays::HasLeft)
+            }
+            (Observation::Leaves { .. }, Some(Stays::IsIn { has: false, .. })) => None,
+            (Observation::Attempts { .. }, Some(Stays::HasLeft)) => None,
+            (Observation::Released { .. } | Observation::GivesUp { .. } | Observation::Ends { .. }, _) => {
+                None
+            }
+            (Observation::Begins { .. }, _) if word == words::IS_A_MEMBER_BY => Some(Stays::IsMember),
+            (Observation::Begins { .. }, None) if !word.is_of_the_library() => {
+                Some(Stays::Says(word.text().into()))
+            }
+            (_, before) => before,
+        }
+    }
 }
 
 /// The promise as it begins.
@@ -78,32 +118,19 @@ impl NoWaiterStuck {
     /// Takes note; gives whether another waits for what somebody is done with.
     fn hear(&mut self, actor: ActorId, what: &Observation) -> bool {
         let about = (actor, what.subject().clone());
-        let word = what.word();
-        let stays = match what {
-            Observation::Granted { .. } | Observation::Shares { .. } | Observation::Enters { .. } => {
-                Some(Stays::Has)
-            }
-            Observation::Begins { .. } if word == words::IS_A_MEMBER_BY => Some(Stays::IsMember),
-            Observation::Begins { .. } if !word.is_of_the_library() => Some(Stays::Says(word.text().into())),
-            _ => None,
-        };
-        if let Some(staying) = &mut self.staying {
-            match (what, &stays) {
-                (
-                    Observation::Released { .. } | Observation::GivesUp { .. } | Observation::Ends { .. },
-                    _,
-                ) => {
-                    staying.remove(&about);
-                }
-                (_, Some(Stays::Says(word))) => {
-                    staying.entry(about.clone()).or_insert_with(|| Stays::Says(word.clone()));
-                }
-                (_, Some(certain)) => drop(staying.insert(about.clone(), certain.clone())),
-                (_, None) => {}
-            }
+        if let Some(staying) = &mut self.staying
+            && let Some(stays) = Stays::after(staying.remove(&about), what)
+        {
+            staying.insert(about.clone(), stays);
         }
+        let is_own_to_stay = match what {
+            Observation::Begins { .. } => {
+                what.word() == words::IS_A_MEMBER_BY || !what.word().is_of_the_library()
+            }
+            _ => false,
+        };
         let (waits, is_done) = match what {
-            Observation::Begins { .. } if self.staying.is_some() && stays.is_some() => return false,
+            Observation::Begins { .. } if self.staying.is_some() && is_own_to_stay => return false,
             Observation::Attempts { .. } => (Some(Waits::ToHave), false),
             Observation::Begins { .. } => (Some(Waits::ToEnd), false),
             Observation::Granted { .. }
@@ -233,9 +260,9 @@ impl Promise for NoWaiterStuck {
             .about(match self.deaths {
                 _ if self.is_unsaid => {
                     "At rest, no actor whose session lives still waits, nor does a thread of it by what it has told. \
-                     It is left open whether one may that asks for a lock which nobody alive has, that has one and \
-                     watches something beside its own znodes and the lock's children, or that has begun something by a \
-                     word of its own; whoever else waits when another has died is excused."
+                     It is left open whether one may that asks for a lock which nobody alive has, that has one and is \
+                     out of its section or watches something beside its own znodes and the lock's children, or that has \
+                     begun something by a word of its own; whoever else waits when another has died is excused."
                 }
                 None => "At rest, no actor whose session lives still waits, nor does a thread of it by what it has told.",
                 Some(_) => {
@@ -319,17 +346,24 @@ fn stays_for(rest: &Rest, process: ActorId, stays: &[(&(ActorId, Text), &Stays)]
         let mut watches = rest.watches.iter().filter(|watch| watch.actor == process);
         watches.find(|watch| !is_for_lock(watch) && !is_own(&watch.path))
     };
-    let waits_in = stays.iter().filter(|(_, why)| **why == Stays::Has).find_map(|((actor, lock), _)| {
+    let has = |why: &Stays| matches!(why, Stays::Has | Stays::IsIn { .. });
+    let waits_in = stays.iter().filter(|(_, why)| has(why)).find_map(|((actor, lock), _)| {
         let Watch { path, of_children, .. } = watches_for(lock)?;
         let what = if *of_children { "the children of " } else { "" };
         Some(format!("{actor} waits on: it has {lock} and watches {what}{path}"))
     });
+    let has_left = || {
+        let ((actor, lock), _) = stays.iter().find(|(_, why)| **why == Stays::HasLeft)?;
+        Some(format!(
+            "{actor} waits on: it has left the section of {lock}, and has not said that it released it"
+        ))
+    };
     let ((actor, subject), why) = stays.first()?;
     match why {
         Stays::Says(word) if stays.iter().all(|(_, why)| matches!(why, Stays::Says(_))) => {
             Some(format!("{actor} waits on: it {word} {subject}"))
         }
-        _ => waits_in,
+        _ => waits_in.or_else(has_left),
     }
 }
 

@@ -287,3 +287,26 @@ fn nothing_is_a_test_of_it_but_who_is_done_or_a_change_that_wakes() {
         assert_eq!(findings(promise, all.clone()), []);
     }
 }
+
+/// Who had left its section and kept the lock for ever was taken for one that stays in it.
+#[test]
+fn who_has_left_its_section_does_not_stay_in_it() {
+    let stuck = |has: &[Event]| {
+        let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
+        let found = resting(NoWaiterStuck::standard(), [has, &[attempts(1)]].concat(), &rest);
+        let told = broken_by(&found).into_iter();
+        told.map(|(what, failed)| (what.to_owned(), failed.is_some())).collect::<Vec<_>>()
+    };
+    let forever = ["p0 waits for ever", "p1 waits for ever"].map(|what| (what.to_owned(), false));
+    assert_eq!(stuck(&[attempts(0), enters(0), leaves(0)]), forever);
+    assert_eq!(stuck(&[attempts(0), enters(0)]), [], "it is in it");
+    assert_eq!(stuck(&[attempts(0), enters(0), enters(0), leaves(0)]), [], "of a section within it");
+    let left = "p0 waits on: it has left the section of /lock, and has not said that it released it";
+    let open = [(left.to_owned(), true)];
+    assert_eq!(stuck(&[attempts(0), granted(0), enters(0), leaves(0)]), open, "it may lead on");
+    assert_eq!(stuck(&[attempts(0), enters(0), granted(0), leaves(0)]), open);
+    let goes_on = [attempts(0), granted(0), enters(0), leaves(0), enters(0)];
+    assert_eq!(stuck(&goes_on), []);
+    assert_eq!(stuck(&[&goes_on[..], &[leaves(0), released(0)]].concat()), forever);
+    assert_eq!(stuck(&[&goes_on[..], &[leaves(0), attempts(0)]].concat()), forever, "it asks anew");
+}
