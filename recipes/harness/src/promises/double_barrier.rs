@@ -71,6 +71,11 @@ impl Member {
         round: None,
     };
 
+    /// It is not registered yet.
+    fn comes(self) -> bool {
+        self.place == Place::Arriving && self.registered.is_none()
+    }
+
     /// It is registered, and for no round that has begun.
     fn gathers(self) -> bool {
         self.place == Place::Arriving && self.registered.is_some() && self.round.is_none()
@@ -155,18 +160,29 @@ impl Rounds {
         }
     }
 
-    /// The thread of a process that is a member, if any is.
-    fn member(&self, process: ActorId) -> ActorId {
-        self.members.keys().find(|member| member.main() == process).copied().unwrap_or(process)
+    /// The threads of a process that are members.
+    fn members_of(&self, process: ActorId) -> impl Iterator<Item = (ActorId, Member)> {
+        let all = self.members.iter().map(|(member, how)| (*member, *how));
+        all.filter(move |(member, _)| member.main() == process)
+    }
+
+    /// Of the threads of a process that are members, nobody can tell whose a znode is: the first of those that it may be of, or
+    /// of all.
+    fn member(&self, process: ActorId, may_be: impl Fn(Member) -> bool) -> ActorId {
+        let first = self.members_of(process).min_by_key(|(_, member)| !may_be(*member));
+        first.map_or(process, |(member, _)| member)
     }
 
     /// The session of a process has ended, and what it was registered by.
     fn falls(&mut self, session: SessionId, process: ActorId, may_return: bool) {
         let lives_on = self.tracker.live.values().any(|other| *other == process);
-        let actor = self.member(process);
         // By another session it is there still.
-        let falls = |member: &&Member| !lives_on || member.registered.is_some_and(|(by, _)| by == session);
-        let Some(member) = self.members.get(&actor).filter(falls).copied() else { return };
+        let falls = |member: Member| !lives_on || member.registered.is_some_and(|(by, _)| by == session);
+        let all: Vec<_> = self.members_of(process).filter(|(_, member)| falls(*member)).collect();
+        all.into_iter().for_each(|(actor, member)| self.fall(actor, member, may_return));
+    }
+
+    fn fall(&mut self, actor: ActorId, member: Member, may_return: bool) {
         self.members.remove(&actor);
         self.fallen += i64::from(member.gathers());
         if may_return && member.place == Place::Arriving {
@@ -187,7 +203,7 @@ impl Rounds {
         self.may_return.remove(&member);
         self.fallen -= i64::from(fell == Fell::Registered);
         // Who has said again that it arrives is a member, and for the round that gathers now.
-        if self.members.contains_key(&self.member(process)) {
+        if self.members_of(process).next().is_some() {
             return;
         }
         match fell {
@@ -210,7 +226,7 @@ impl Rounds {
     fn register(&mut self, owner: SessionId) {
         let Some(actor) = self.tracker.live.get(&owner).copied() else { return };
         self.return_as_member(actor);
-        let member = self.member(actor);
+        let member = self.member(actor, Member::comes);
         self.members.entry(member).and_modify(|member| {
             if member.deleted_externally && member.place == Place::Arriving {
                 // Anew, for the round that gathers now.
@@ -224,7 +240,7 @@ impl Rounds {
     /// A session has made a znode that outlives it.
     fn register_for_good(&mut self, by: SessionId) {
         let Some(actor) = self.tracker.live.get(&by).copied() else { return };
-        let member = self.member(actor);
+        let member = self.member(actor, Member::comes);
         self.members.entry(member).and_modify(|member| {
             member.registered.get_or_insert((by, 0));
         });
@@ -242,7 +258,8 @@ impl Rounds {
     fn unregister(&mut self, owner: SessionId, externally: bool) {
         self.tainted |= externally && owner == SessionId::NONE;
         let Some(actor) = self.tracker.live.get(&owner) else { return };
-        let member = self.member(*actor);
+        let goes = |member: Member| member.place == Place::Leaving && member.registered.is_some();
+        let member = self.member(*actor, goes);
         self.members.entry(member).and_modify(|member| {
             let left = |(by, znodes): (_, u8)| (by, znodes.saturating_sub(u8::from(by == owner)));
             member.registered = member.registered.map(left).filter(|(_, znodes)| *znodes > 0);
@@ -254,13 +271,11 @@ impl Rounds {
         match what {
             words::ARRIVES_AT => {
                 self.size = number;
-                // Of two threads, nobody can tell whose a znode is.
-                let member = self.member(actor.main());
-                self.ambiguous |= self.members.contains_key(&member) && member != actor;
                 self.members.insert(actor, Member::ARRIVING);
                 None
             }
             words::PASSES => {
+                self.had_another_znode(actor);
                 let step = match self.members.get(&actor)?.round {
                     Some(round) => {
                         let left = self.left.filter(|(of, _)| *of == round).map(|(_, other)| other);
@@ -287,6 +302,16 @@ impl Rounds {
                 None
             }
             _ => None,
+        }
+    }
+
+    /// A thread that passes has made a znode: what counts as another thread's was its own, if it has none.
+    fn had_another_znode(&mut self, actor: ActorId) {
+        let Some(own) = self.members.get(&actor).copied().filter(|own| own.comes()) else { return };
+        let may_be = |(_, member): &(ActorId, Member)| member.place == Place::Arriving && !member.comes();
+        let other = self.members_of(actor.main()).find(may_be);
+        if let Some((other, member)) = other {
+            self.members.extend([(actor, member), (other, own)]);
         }
     }
 

@@ -209,18 +209,44 @@ fn who_leaves_or_is_late_for_a_round_that_runs_is_not_one_of_enough_to_enter() {
     assert_eq!(broken_by(&waiting(runs, &[0, 2])), [(what, None)]);
 }
 
+/// With a second member of a process, nothing was judged any more.
 #[test]
-fn of_two_threads_at_one_barrier_nothing_is_judged_and_of_one_that_comes_twice_all_is() {
+fn two_threads_of_a_process_are_two_members() {
     let other = |what| by_thread(1, says(0, what));
-    let two = [vec![opened(0), opened(1)], arrives(0), vec![other("arrives at"), created("/barrier/x", 0)]];
-    assert_eq!(findings(EntersTogether::of(B), [two.concat(), passes(0)].concat()), []);
-    let inside = [arrives(1), passes(1), passes(0), vec![other("passes")]].concat();
-    let leave = vec![says(0, "asks to leave"), says(1, "asks to leave")];
-    assert_eq!(
-        waiting([two.concat(), inside, leave].concat(), &[0, 1]),
-        [],
-        "the other may be of that round"
-    );
+    let second = || created("/barrier/x", 0);
+    let two = |more: &[Event]| {
+        let before = [vec![opened(0), opened(1)], arrives(0)].concat();
+        findings(EntersTogether::of(B), [&before, more].concat())
+    };
+    let too_few = |who| [(format!("{who} passes /barrier with 1 of 2"), None)];
+    let alone = two(&[other("arrives at"), says(0, "passes")]);
+    assert_eq!(broken_by(&alone), too_few("p0").each_ref().map(|(what, why)| (&**what, *why)));
+    assert_eq!(two(&[other("arrives at"), second(), says(0, "passes")]), [Finding::Tested]);
+    assert_eq!(two(&[other("arrives at"), second(), other("passes")]), [Finding::Tested]);
+    // The thread has made its znode first: it is no less registered than the one that has come before it.
+    let early =
+        [vec![opened(0), opened(1), says(0, "arrives at"), other("arrives at"), second()], arrives(1)]
+            .concat();
+    assert_eq!(findings(EntersTogether::of(B), [early, vec![other("passes")]].concat()), [Finding::Tested]);
+    let both_die = [other("arrives at"), second(), closed(0)];
+    let next = [vec![opened(2)], arrives(1), arrives(2), passes(1), passes(2), leaves(1)].concat();
+    assert_eq!(two(&[&both_die[..], &next].concat()), [Finding::Tested]);
+    // Both leave by a znode each.
+    let through = [
+        vec![other("arrives at"), second(), says(0, "passes"), other("passes"), says(0, "asks to leave")],
+        vec![other("asks to leave"), deleted("/barrier/x", 0, 0), deleted("/barrier/p0", 0, 0)],
+        vec![says(0, "has left"), other("has left")],
+    ];
+    let before = [vec![opened(0), opened(1)], arrives(0)].concat();
+    let found = findings(LeavesTogether::of(B), [before.clone(), through.concat()].concat());
+    assert_eq!(found, [Finding::Tested, Finding::Tested]);
+    let leaves_alone = [&through[0][..], &[deleted("/barrier/p0", 0, 0), says(0, "has left")]].concat();
+    let found = findings(LeavesTogether::of(B), [before, leaves_alone].concat());
+    assert_eq!(broken_by(&found), [("p0 has left /barrier while p0/1 has not asked to", None)]);
+}
+
+#[test]
+fn one_that_comes_twice_is_one() {
     let twice = [vec![opened(0), opened(1)], arrives(0), arrives(0), passes(0)].concat();
     let found = findings(EntersTogether::of(B), twice);
     assert_eq!(broken_by(&found), [("p0 passes /barrier with 1 of 2", None)]);
