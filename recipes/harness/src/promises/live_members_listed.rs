@@ -65,7 +65,10 @@ impl LiveMembersListed {
                     self.members.retain(|(member, path), listed| {
                         *member != actor || *listed == Listed::Yes && there.contains_key(path)
                     });
-                    self.members.insert((actor, node.into()), Listed::No);
+                    // Who tells it once the znode is made may not have learned yet that this has gone with its session.
+                    let lives = self.live.contains_key(&actor.main());
+                    let listed = if lives { Listed::No } else { Listed::Before };
+                    self.members.insert((actor, node.into()), listed);
                     if let Some((by, owner)) = self.there.get(node).copied()
                         && self.live.get(&actor.main()) == Some(&by)
                     {
@@ -239,6 +242,9 @@ mod tests {
         let of_another = vec![opened(0), opened(1), created(NODE, 1), says("joins", NODE), is(NODE)];
         let what = "p0 takes itself for a member, and has not made /lock/p0";
         assert_eq!(broken_by(&findings(LiveMembersListed::of(LOCK), of_another)), [(what, None)]);
+        let has_gone = vec![created(NODE, 0), vanished(NODE, 0), closed(0), says("joins", NODE), is(NODE)];
+        let has_gone = [vec![opened(0), opened(1)], has_gone].concat();
+        assert_eq!(findings(LiveMembersListed::of(LOCK), has_gone), [], "it has not learned of that yet");
         let ghost = vec![opened(0), created(NODE, 0), opened_anew(0), says("joins", NODE), is(NODE)];
         let found = findings(LiveMembersListed::of(LOCK), ghost);
         assert_eq!(broken_by(&found), [(what, None)], "it is of a former session");
@@ -249,7 +255,7 @@ mod tests {
         let is_member =
             || Event::Observed { actor: actor(0), what: Observation::begins(words::IS_A_MEMBER_BY, NODE, 0) };
         let promise = || LiveMembersListed::of(LOCK);
-        let found = findings(promise(), vec![says("joins"), is_member()]);
+        let found = findings(promise(), vec![opened(0), opened(1), says("joins"), is_member()]);
         let what = "p0 takes itself for a member, and has not made /lock/p0";
         assert_eq!(broken_by(&found), [(what, None)]);
         assert_eq!(findings(promise(), vec![says("joins"), created(NODE, 0), is_member()]), []);
