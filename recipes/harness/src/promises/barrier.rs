@@ -1,15 +1,15 @@
 //! `barrier-holds`, `barrier-releases`, `no-opening-missed` and `raised-as-told`.
 //!
 //! A waiter says of the barrier's znode that it *comes to* it, *sees* it up, *passes* it. An actor that raises and
-//! lowers the barrier says that it *raises* it, *has raised* it, *lowers* it, *has lowered* it. The barrier is not there at
-//! the beginning.
+//! lowers the barrier says that it *raises* it, *has raised* it, *lowers* it, *has lowered* it. It is up at the beginning if
+//! its znode is of the setup.
 
 use super::findings::{broken, promise_of_barrier};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::BTreeMap;
-use zk_api::SessionId;
+use zk_api::{SessionId, Text};
 
 /// Who waits at a barrier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,6 +39,10 @@ struct Wait {
 impl Waiters {
     fn of(node: &'static str) -> Waiters {
         Waiters { node, ..Waiters::default() }
+    }
+
+    fn begins_with(&mut self, setup: &[Text]) {
+        self.is_up = is_set_up(self.node, setup);
     }
 
     /// Gives who passes, and what happened while it waited, if it has told that it came.
@@ -92,6 +96,10 @@ impl Waiters {
     }
 }
 
+fn is_set_up(node: &str, setup: &[Text]) -> bool {
+    setup.iter().any(|path| **path == *node)
+}
+
 promise_of_barrier!(
     /// No waiter passes a barrier that nobody has lowered since the waiter came. This holds as well after the end of the
     /// waiter's session, and after that of the raiser's, with which an ephemeral barrier would go.
@@ -103,6 +111,10 @@ impl Promise for BarrierHolds {
         Terms::of("barrier-holds")
             .about("Nobody passes a barrier that was up, and not lowered, all the time since it came there.")
             .tested_when("Somebody passes that was at the barrier while it was up.")
+    }
+
+    fn begins_with(&mut self, setup: &[Text]) {
+        self.0.begins_with(setup);
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -143,6 +155,10 @@ impl Promise for BarrierReleases {
             .tested_when("Somebody passes that was at the barrier while it was up.")
     }
 
+    fn begins_with(&mut self, setup: &[Text]) {
+        self.0.begins_with(setup);
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((_, Some(wait))) = self.0.see(event) {
             found.extend((wait.was_up && wait.was_down).then_some(Finding::Tested));
@@ -173,6 +189,10 @@ impl Promise for NoOpeningMissed {
             .tested_when("Somebody passes that has seen a barrier which was lowered since.")
     }
 
+    fn begins_with(&mut self, setup: &[Text]) {
+        self.0.begins_with(setup);
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((_, Some(wait))) = self.0.see(event)
             && wait.owed
@@ -200,7 +220,7 @@ pub struct RaisedAsTold {
 }
 
 impl RaisedAsTold {
-    /// The promise for the barrier at this znode, which does not exist at the beginning.
+    /// The promise for the barrier at this znode.
     pub fn of(node: &'static str) -> Self {
         RaisedAsTold { node, is_up: false, about: BTreeMap::new() }
     }
@@ -228,6 +248,10 @@ impl Promise for RaisedAsTold {
         Terms::of("raised-as-told")
             .about("Whoever says that it has raised, or lowered, the barrier has.")
             .tested_when("Somebody that began to raise the barrier, or to lower it, says that it has.")
+    }
+
+    fn begins_with(&mut self, setup: &[Text]) {
+        self.is_up = is_set_up(self.node, setup);
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -259,6 +283,7 @@ impl Promise for RaisedAsTold {
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use crate::promise::AnyPromise;
 
     const NODE: &str = "/gate/barrier";
 
@@ -295,6 +320,29 @@ mod tests {
         assert_eq!(broken_by(&found(vec![created(NODE, 0), passes(1)])), [(what, None)]);
         assert_eq!(found(vec![passes(1)]), []);
         assert_eq!(found(vec![created(NODE, 0), vanished(NODE, 0), passes(1)]), []);
+    }
+
+    /// One of the setup was taken for down: that it was lowered was believed, and that it was raised was not.
+    #[test]
+    fn one_of_the_setup_is_up() {
+        let judged = |promise: &mut dyn AnyPromise, events: &[Event]| {
+            let mut found = Vec::new();
+            promise.begins_with(&["/gate".into(), NODE.into()]);
+            events.iter().for_each(|event| promise.see(event, &mut found));
+            found
+        };
+        let says = |word| notes(0, word, NODE);
+        let told = |word, has| judged(&mut RaisedAsTold::of(NODE), &[says(word), says(has)]);
+        let what = "p0 says that it has lowered /gate/barrier, which never was so";
+        assert_eq!(broken_by(&told("lowers", "has lowered")), [(what, None)]);
+        assert_eq!(told("raises", "has raised"), [Finding::Tested]);
+        let found = judged(&mut BarrierHolds::of(NODE), &[comes(1), passes(1)]);
+        assert_eq!(broken_by(&found), [("p1 passes /gate/barrier, which was up all the time", None)]);
+        let lowered = [comes(1), sees(1), down(), passes(1)];
+        for promise in [&mut BarrierReleases::of(NODE) as &mut dyn AnyPromise, &mut NoOpeningMissed::of(NODE)]
+        {
+            assert_eq!(judged(promise, &lowered), [Finding::Tested]);
+        }
     }
 
     #[test]
