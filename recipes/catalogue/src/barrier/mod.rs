@@ -17,26 +17,8 @@
 //! assert!(owed.starts_with(&["barrier-holds", "barrier-releases", "no-opening-missed", "raised-as-told"]));
 //! ```
 
-mod any_event;
 mod fixture;
-mod lowered_once;
-mod no_recheck;
-mod raised_again;
-mod recipe;
-mod stale_look;
+mod trials;
 
 pub use fixture::{BARRIER, Fixture, barrier};
-
-use zk_harness::trial::Trial;
-
-/// All of them, the right one first.
-pub fn trials() -> Vec<Trial> {
-    vec![
-        recipe::trial(),
-        stale_look::trial(),
-        any_event::trial(),
-        no_recheck::trial(),
-        raised_again::trial(),
-        lowered_once::trial(),
-    ]
-}
+pub use trials::trials;

@@ -17,21 +17,19 @@ use zk_recipes::{Mode, OnDisconnect};
 /// Longer than a process stands still and a write travels in the default scenario, together.
 const DELAY: Duration = Duration::from_secs(15);
 
-/// [`zk_recipes::chubby`] with a lock-delay: opens the file, takes its lock alone, and comes to the resources.
-pub fn trial() -> Trial {
-    delayed("chubby/lock-delay", |fixture| turn(fixture, Some(DELAY)))
-        .summary("Who takes the lock after a holder that has died waits until its last writes have landed.")
-        .source("zk-recipes, after what Chubby does for resources that cannot check sequencers")
-        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, effects: true, ..Bounds::clients(2) })
-}
-
-/// The same without one: a dead holder's write arrives behind the next one's (S-116).
-pub fn without() -> Trial {
-    delayed("chubby/no-delay", |fixture| turn(fixture, None))
-        .summary("Who takes the lock after a holder that has died writes at once, and the other's write comes after.")
-        .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
-        .breaks("exclusion-behind-lock-delay", "S-116", "session expiry")
-        .bounds(Bounds { expiries: 1, effects: true, ..Bounds::clients(2) })
+/// With a lock-delay and without one.
+pub fn trials() -> Vec<Trial> {
+    vec![
+        delayed("chubby/lock-delay", |fixture| turn(fixture, Some(DELAY)))
+            .summary("Who takes the lock after a holder that has died waits until its last writes have landed.")
+            .source("zk-recipes, after what Chubby does for resources that cannot check sequencers")
+            .bounds(Bounds { expiries: 1, drops: 1, lag: 1, effects: true, ..Bounds::clients(2) }),
+        delayed("chubby/no-delay", |fixture| turn(fixture, None))
+            .summary("Who takes the lock after a holder that has died writes at once, and the other's write comes after.")
+            .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
+            .breaks("exclusion-behind-lock-delay", "S-116", "session expiry")
+            .bounds(Bounds { expiries: 1, effects: true, ..Bounds::clients(2) }),
+    ]
 }
 
 fn delayed(name: &'static str, turn: impl Turn<Fixture>) -> Trial {
@@ -47,6 +45,8 @@ fn delayed(name: &'static str, turn: impl Turn<Fixture>) -> Trial {
     })
 }
 
+/// [`zk_recipes::chubby`] with a lock-delay: opens the file, takes its lock alone, and comes to the resources. Without
+/// one, a dead holder's write arrives behind the next one's (S-116).
 async fn turn(fixture: Fixture, delay: Option<Duration>) -> Result<(), Stop> {
     let zk = TellsDelay { zk: fixture.zk.clone(), fixture: fixture.clone() };
     let mut handle = Handle::open(zk, &fixture.lock(), &fixture.guid()).await.map_err(stop)?;

@@ -10,29 +10,14 @@
 //! assert_eq!((breaks.promise, breaks.fault), ("exclusion-at-checked-resource", "session expiry"));
 //! ```
 
-mod check_then_act;
 mod fixture;
 mod lock_delay;
-mod no_mode;
+mod published;
 mod right;
-mod set_sequencer;
-mod stale_check;
-mod version_zero;
 
 use zk_harness::trial::Trial;
 
 /// All of them, the right one first.
 pub fn trials() -> Vec<Trial> {
-    vec![
-        right::trial(),
-        right::checked_late(),
-        right::tried(),
-        lock_delay::trial(),
-        lock_delay::without(),
-        version_zero::trial(),
-        no_mode::trial(),
-        set_sequencer::trial(),
-        stale_check::trial(),
-        check_then_act::trial(),
-    ]
+    [right::trials(), lock_delay::trials(), published::trials()].concat()
 }

@@ -11,33 +11,41 @@ use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::chubby::{FileError, Handle, check_sequencer};
 use zk_recipes::{Mode, OnDisconnect};
 
-/// [`zk_recipes::chubby`]: opens the file, takes its lock, has its sequencer checked, comes to the resources with it,
-/// gives the lock back, and tries to write once more under the sequencer that is over.
-pub fn trial() -> Trial {
-    ours("chubby", false)
-        .summary("Files with locks and sequencers that order holders, know the mode, and can be checked.")
-        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
-}
+const SOURCE: &str = "zk-recipes, after a wiki's mapping of Chubby's interface";
 
-/// The same, which has its sequencer checked when it has given the lock back.
-pub fn checked_late() -> Trial {
-    ours("chubby/checked-late", true)
-        .summary("The same, whose sequencer is checked once more when its lock is given back.")
-        .bounds(Bounds { drops: 1, lag: 1, ..Bounds::clients(2) })
+/// All of them.
+pub fn trials() -> Vec<Trial> {
+    let bounds = Bounds { drops: 1, lag: 1, ..Bounds::clients(2) };
+    vec![
+        ours("chubby", false)
+            .summary("Files with locks and sequencers that order holders, know the mode, and can be checked.")
+            .bounds(Bounds { expiries: 1, ..bounds }),
+        ours("chubby/checked-late", true)
+            .summary("The same, whose sequencer is checked once more when its lock is given back.")
+            .bounds(bounds),
+        lock("chubby/try", tries)
+            .summary(
+                "Only tries the lock; lists the file meanwhile, tries to delete it, and poisons its handle.",
+            )
+            .source(SOURCE)
+            .bounds(Bounds { expiries: 1, ..bounds })
+            .promises(try_lock::promises),
+    ]
 }
 
 fn ours(name: &'static str, checks_late: bool) -> Trial {
-    chubby(name, move |fixture| turn(fixture, checks_late))
-        .source("zk-recipes, after a wiki's mapping of Chubby's interface")
-        .promises(|| {
-            let mut all = promises();
-            all.push(Box::new(ExclusionAtResource::fenced(LOCK)));
-            all.push(Box::new(ExclusionAtResource::unfenced(LOCK)));
-            all.push(Box::new(TokensIncrease::of(LOCK)));
-            all
-        })
+    chubby(name, move |fixture| turn(fixture, checks_late)).source(SOURCE).promises(|| {
+        let mut all = promises();
+        all.push(Box::new(ExclusionAtResource::fenced(LOCK)));
+        all.push(Box::new(ExclusionAtResource::unfenced(LOCK)));
+        all.push(Box::new(TokensIncrease::of(LOCK)));
+        all
+    })
 }
 
+/// [`zk_recipes::chubby`]: opens the file, takes its lock, has its sequencer checked, comes to the resources with it,
+/// gives the lock back, and tries to write once more under the sequencer that is over. It may have the sequencer
+/// checked when it has given the lock back as well.
 async fn turn(fixture: Fixture, checks_late: bool) -> Result<(), Stop> {
     let zk = fixture.zk.clone();
     let mode = mode(&fixture);
@@ -73,14 +81,6 @@ async fn turn(fixture: Fixture, checks_late: bool) -> Result<(), Stop> {
 }
 
 /// The lock is only tried, and the file's other operations while it is held.
-pub fn tried() -> Trial {
-    lock("chubby/try", tries)
-        .summary("Only tries the lock; lists the file meanwhile, tries to delete it, and poisons its handle.")
-        .source("zk-recipes, after a wiki's mapping of Chubby's interface")
-        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
-        .promises(try_lock::promises)
-}
-
 async fn tries(fixture: Fixture) -> Result<(), Stop> {
     let alive = Locals::default();
     let zk = alive.told_by(fixture.zk.clone());

@@ -28,7 +28,6 @@ mod fixture;
 mod followed;
 mod notified;
 mod set_once;
-mod torn;
 
 pub use fixture::{CONFIG, Fixture, configuration};
 
@@ -36,6 +35,5 @@ use zk_harness::trial::Trial;
 
 /// All of them, the right ones first.
 pub fn trials() -> Vec<Trial> {
-    let others = vec![torn::trial(), set_once::trial()];
-    [followed::trials(), notified::trials(), others, careless::trials()].concat()
+    [followed::right(), notified::trials(), vec![followed::torn(), set_once::trial()], careless::trials()].concat()
 }

@@ -8,18 +8,15 @@ use zk_harness::promises::{self, AnnouncedLeaderLed, SessionEndNoticed, StopsAtL
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::{Election, Leader, OnDisconnect, leader, next_leader};
 
-/// [`zk_recipes::Election`]: stands, leads, announces itself, works, resigns, and looks who leads then.
-///
-/// A leader stops at a lost connection.
-pub fn trial() -> Trial {
-    ours("election", false)
-        .summary("One leader at a time, with an epoch, announced to others, who stops at a lost connection.")
-}
-
-/// The same, which looks who leads while it does: what that costs is not the election's.
-pub fn looked_up() -> Trial {
-    ours("election/looked-up", true)
-        .summary("The election, where a leader that was announced looks itself up before it works.")
+/// Both of them.
+pub fn trials() -> Vec<Trial> {
+    vec![
+        ours("election", false).summary(
+            "One leader at a time, with an epoch, announced to others, who stops at a lost connection.",
+        ),
+        ours("election/looked-up", true)
+            .summary("The election, where a leader that was announced looks itself up before it works."),
+    ]
 }
 
 fn ours(name: &'static str, looks: bool) -> Trial {
@@ -29,6 +26,8 @@ fn ours(name: &'static str, looks: bool) -> Trial {
         .promises(promises)
 }
 
+/// [`zk_recipes::Election`]: stands, leads, announces itself, works, resigns, and looks who leads then. A leader stops at
+/// a lost connection. It may look who leads while it does: what that costs is not the election's.
 async fn turn(fixture: Fixture, looks: bool) -> Result<(), Stop> {
     let (zk, parent, guid) = (fixture.zk.clone(), fixture.election(), fixture.guid());
     let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");

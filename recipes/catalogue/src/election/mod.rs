@@ -16,22 +16,11 @@
 //! assert!(["exclusion-among-live-sessions", "stops-at-loss"].iter().all(|name| owed.contains(name)));
 //! ```
 
-mod data_change;
-mod duplicate_start;
+mod candidates;
 mod epochs;
-mod first_never_leads;
 mod fixture;
-mod goes_on;
-mod latch_adopts_ghost;
-mod latch_close_race;
-mod latch_no_parent_ignored;
-mod latch_reset_race;
-mod name_order;
-mod no_guid;
-mod no_null_check;
-mod node_is_leader;
-mod smallest_watched;
-mod waiter_outlives_lease;
+mod latch;
+mod leaders;
 
 pub(crate) use fixture::session_over;
 pub use fixture::{ELECTION, Fixture, election};
@@ -40,22 +29,5 @@ use zk_harness::trial::Trial;
 
 /// All of them, the right one first.
 pub fn trials() -> Vec<Trial> {
-    vec![
-        epochs::trial(),
-        epochs::looked_up(),
-        first_never_leads::trial(),
-        smallest_watched::trial(),
-        no_null_check::trial(),
-        no_guid::trial(),
-        name_order::trial(),
-        data_change::trial(),
-        duplicate_start::trial(),
-        node_is_leader::trial(),
-        goes_on::trial(),
-        waiter_outlives_lease::trial(),
-        latch_adopts_ghost::trial(),
-        latch_reset_race::trial(),
-        latch_close_race::trial(),
-        latch_no_parent_ignored::trial(),
-    ]
+    [epochs::trials(), candidates::trials(), leaders::trials(), latch::trials()].concat()
 }

@@ -18,55 +18,23 @@
 //! assert_eq!(trial.owed().len(), 9);
 //! ```
 
-mod adopts_ghost;
-mod fails_at_loss;
 mod fixture;
 mod guid;
-mod java;
-pub(crate) mod name_order;
-mod no_guid;
-mod no_loop;
-mod no_recheck;
 mod no_sync;
-mod no_watch_after_loss;
-mod null_is_held;
-mod read_then_watch;
-mod release_once;
-mod session_as_guid;
-mod simple;
-mod simple_looped;
-mod two_threads;
-mod watch_lost;
+mod own;
+mod published;
+mod waits;
 
 pub use fixture::{Fixture, LOCK, fair, fenced, lock, lock_of_threads};
+pub(crate) use own::place;
 pub use zk_harness::common::{InRound, Stop};
 
 use zk_harness::trial::Trial;
 
 /// All of them, the right one first.
 pub fn trials() -> Vec<Trial> {
-    let [before, after] = [
-        vec![
-            guid::trial(),
-            no_guid::trial(),
-            simple::trial(),
-            simple_looped::trial(),
-            java::trial(),
-            no_recheck::trial(),
-            null_is_held::trial(),
-            no_loop::trial(),
-        ],
-        vec![
-            release_once::trial(),
-            name_order::trial(),
-            watch_lost::trial(),
-            read_then_watch::trial(),
-            no_watch_after_loss::trial(),
-            adopts_ghost::trial(),
-            fails_at_loss::trial(),
-            two_threads::trial(),
-            session_as_guid::trial(),
-        ],
-    ];
-    [before, no_sync::trials(), after].concat()
+    let right = vec![guid::trial()];
+    let first = [right, published::trials(), waits::looking(), no_sync::trials()];
+    let second = [own::naming(), waits::watching(), own::adopting()];
+    first.into_iter().chain(second).flatten().collect()
 }

@@ -4,7 +4,7 @@ use super::fixture::{Fixture, group, name, promises};
 use std::pin::pin;
 use zk_api::{Data, Either, ErrorCode, EventType, Local, Watch, ZPath, ZooKeeper, race};
 use zk_harness::common::{AnyZooKeeper, InRound, Stop, Turn, in_round, plain};
-use zk_harness::trial::{Bounds, Trial};
+use zk_harness::trial::Trial;
 
 /// What an operator sets when it is through.
 const OVER: &str = "over";
@@ -12,28 +12,8 @@ const OVER: &str = "over";
 /// An operator that comes back does not know how far it came; and what it does it does once.
 const SCENARIO: &[(&str, &str)] = &[("faults.client-crashes", "0"), ("rounds", "1")];
 
-/// Members are to stay listed though process 0, an operator, writes to the first one's znode and deletes it.
-///
-/// A sound reading: [`zk_recipes::Membership::keep`] makes it anew. The operator is told of it, and then lets all go.
-/// It does not crash.
-pub fn trial() -> Trial {
-    operated("membership/kept", keeps)
-        .summary("Members stay listed though an operator, who does not crash, deletes a member's znode.")
-        .source("zk-recipes")
-        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
-}
-
-/// The same with a watch of the own znode that is set once: it is used up by the write, and the deletion is told to
-/// nobody.
-pub fn watch_not_rearmed() -> Trial {
-    operated("membership/watch-not-rearmed", watches_once)
-        .summary("Watches its own znode once: a change of its data uses the watch up before the deletion.")
-        .source("CURATOR-258, CURATOR-241, CURATOR-154: PersistentEphemeralNode")
-        .breaks("live-members-listed", "R-56", "none")
-        .bounds(Bounds::clients(2))
-}
-
-fn operated(name: &'static str, belong: impl Turn<Fixture>) -> Trial {
+/// A group whose process 0 is an operator.
+pub(super) fn operated(name: &'static str, belong: impl Turn<Fixture>) -> Trial {
     group(name, operates, belong).scenario(SCENARIO).promises(|| {
         let mut all = promises();
         // None of them leaves.
@@ -42,7 +22,11 @@ fn operated(name: &'static str, belong: impl Turn<Fixture>) -> Trial {
     })
 }
 
-async fn keeps(fixture: Fixture) -> Result<(), Stop> {
+/// Members are to stay listed though process 0, an operator, writes to the first one's znode and deletes it.
+///
+/// A sound reading: [`zk_recipes::Membership::keep`] makes it anew. The operator is told of it, and then lets all go.
+/// It does not crash.
+pub(super) async fn keeps(fixture: Fixture) -> Result<(), Stop> {
     let over = over(&fixture).await?;
     let member = fixture.joined().await?;
     if let Some(over) = over {
@@ -58,7 +42,9 @@ async fn keeps(fixture: Fixture) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn watches_once(fixture: Fixture) -> Result<(), Stop> {
+/// The same with a watch of the own znode that is set once: it is used up by the write, and the deletion is told to
+/// nobody.
+pub(super) async fn watches_once(fixture: Fixture) -> Result<(), Stop> {
     let over = over(&fixture).await?;
     let (zk, member) = (fixture.zk.clone(), fixture.joined().await?);
     let (stat, watch) = plain::exists(&zk, member.node(), "").await?;

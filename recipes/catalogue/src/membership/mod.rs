@@ -22,27 +22,7 @@
 
 mod fixture;
 mod kept;
-mod leaves_once;
-mod list_then_watch;
-mod never_forgets;
-mod no_rejoin;
-mod node_exists_is_joined;
-mod roster;
+mod trials;
 
 pub use fixture::{Fixture, GROUP, group};
-
-use zk_harness::trial::Trial;
-
-/// All of them, the right one first.
-pub fn trials() -> Vec<Trial> {
-    vec![
-        roster::trial(),
-        kept::trial(),
-        no_rejoin::trial(),
-        node_exists_is_joined::trial(),
-        list_then_watch::trial(),
-        kept::watch_not_rearmed(),
-        leaves_once::trial(),
-        never_forgets::trial(),
-    ]
-}
+pub use trials::trials;

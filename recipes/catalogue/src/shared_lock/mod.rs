@@ -11,15 +11,9 @@
 //! assert_eq!(named("shared-lock/one-by-one").about.breaks.map(|breaks| breaks.promise), Some("sharers-meet"));
 //! ```
 
-mod downgrade_new_node;
 mod fixture;
-mod guid_directory;
-mod java;
-mod name_order;
-mod one_by_one;
+mod published;
 mod right;
-mod watches_list;
-mod writer_watches_writers;
 
 pub(crate) use fixture::of_reader;
 
@@ -27,14 +21,5 @@ use zk_harness::trial::Trial;
 
 /// All of them, the right one first.
 pub fn trials() -> Vec<Trial> {
-    vec![
-        right::trial(),
-        java::trial(),
-        name_order::trial(),
-        writer_watches_writers::trial(),
-        guid_directory::trial(),
-        downgrade_new_node::trial(),
-        one_by_one::trial(),
-        watches_list::trial(),
-    ]
+    [vec![right::trial()], published::trials()].concat()
 }
