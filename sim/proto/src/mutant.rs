@@ -41,16 +41,13 @@ pub enum Mutant {
         CommittedIsOnAQuorum"))]
     AcknowledgeBeforeHistory,
     /// a learner acknowledges parts of its leader's history before the whole of it
-    #[strum(props(source = "ZOOKEEPER-4685"))]
-    #[strum(props(found_by = "IllegalAck"))]
+    #[strum(props(source = "ZOOKEEPER-4685", found_by = "IllegalAck"))]
     AcknowledgesHistoryPiecemeal,
     /// a learner takes the first commit for the word to serve, and that word comes out of turn
-    #[strum(props(source = "ZOOKEEPER-3023"))]
-    #[strum(props(found_by = "IllegalMessage IllegalState"))]
+    #[strum(props(source = "ZOOKEEPER-3023", found_by = "IllegalMessage IllegalState"))]
     ServesBeforeUpToDate,
     /// between the history's end and the word to serve, a commit of the history finds nothing and ends the learner
-    #[strum(props(source = "ZOOKEEPER-4394"))]
-    #[strum(props(found_by = "IllegalCommit"))]
+    #[strum(props(source = "ZOOKEEPER-4394", found_by = "IllegalCommit"))]
     CommitWithoutPacket,
     /// a peer looks for a leader by what is on disk, while its queue goes on writing
     #[strum(props(source = "ZOOKEEPER-4712"))]
@@ -68,8 +65,7 @@ pub enum Mutant {
         CommittedIsOnAQuorum EpochHasHistory CommittedLogDurability"))]
     HistoryAtUpToDate,
     /// of votes with the same zxid the higher id wins, whatever their epochs
-    #[strum(props(source = "ZOOKEEPER-1419"))]
-    #[strum(props(found_by = "VotesTotallyOrdered liveness"))]
+    #[strum(props(source = "ZOOKEEPER-1419", found_by = "VotesTotallyOrdered liveness"))]
     EqualHistoryById,
     /// a learner writes the epoch, acknowledges, and writes the history behind that
     #[strum(props(source = "ZOOKEEPER-4785"))]
@@ -96,16 +92,14 @@ pub enum Mutant {
         InitialHistoryIntegrity IllegalProposal IllegalAck CommittedLogMonotonicity"))]
     EpochBeforePromises,
     /// a learner gives its promise and does not write it
-    #[strum(props(source = "ZOOKEEPER-335, 1081"))]
-    #[strum(props(found_by = "PromisedIsDurable Leadership1 Leadership2"))]
+    #[strum(props(source = "ZOOKEEPER-335, 1081", found_by = "PromisedIsDurable Leadership1 Leadership2"))]
     PromiseInMemory,
     /// histories are judged by their last zxid alone
     #[strum(props(source = "ZOOKEEPER-1082"))]
     #[strum(props(found_by = "VotesTotallyOrdered PrimaryIntegrity LeaderLogCompleteness IllegalProposal"))]
     VotesWithoutEpoch,
     /// a follower that comes late is not sent the proposals in flight
-    #[strum(props(source = "ZOOKEEPER-962"))]
-    #[strum(props(found_by = "IllegalProposal IllegalCommit ProcessConsistency"))]
+    #[strum(props(source = "ZOOKEEPER-962", found_by = "IllegalProposal IllegalCommit ProcessConsistency"))]
     SharesOnlyWhatStands,
     /// a learner does not log what is proposed before it serves
     #[strum(props(source = "ZOOKEEPER-1264"))]
@@ -116,20 +110,17 @@ pub enum Mutant {
     #[strum(props(found_by = "AcknowledgedIsDurable LeaderLogCompleteness InitialHistoryIntegrity"))]
     EpochAtUpToDate,
     /// a leader asks for promises in an epoch that it has not promised on disk itself
-    #[strum(props(source = "ZOOKEEPER-1291"))]
-    #[strum(props(found_by = "PromisedIsDurable Leadership1 Leadership2"))]
+    #[strum(props(source = "ZOOKEEPER-1291", found_by = "PromisedIsDurable Leadership1 Leadership2"))]
     InvitesBeforePromising,
     /// a counter at its end carries into the epoch
     #[strum(props(source = "ZOOKEEPER-1277"))]
     #[strum(props(found_by = "IllegalProposal liveness PrimaryIntegrity LocalPrimaryOrder"))]
     CounterOverflows,
     /// a peer that crashed while it caught up does not start, as its log is newer than its epoch
-    #[strum(props(source = "ZOOKEEPER-1653, 2354"))]
-    #[strum(props(found_by = "liveness"))]
+    #[strum(props(source = "ZOOKEEPER-1653, 2354", found_by = "liveness"))]
     RefusesToStart,
     /// an observer that lost its leader looks for no other
-    #[strum(props(source = "ZOOKEEPER-2212"))]
-    #[strum(props(found_by = "liveness"))]
+    #[strum(props(source = "ZOOKEEPER-2212", found_by = "liveness"))]
     ObserverStays,
     /// the history is logged, and delivered, before it is acknowledged, but behind the epoch
     #[strum(props(source = "pull request 1848"))]
@@ -149,21 +140,17 @@ pub enum Mutant {
     #[strum(props(found_by = "EpochHasHistory IllegalCommit LeaderLogCompleteness InitialHistoryIntegrity"))]
     PullRequest1993,
     /// the history is logged in order, but commits of it find nothing, and what comes behind it is delivered first
-    #[strum(props(source = "pull request 2111"))]
     #[strum(serialize = "pull-request-2111")]
-    #[strum(props(found_by = "IllegalCommit DeliveredIsDurable"))]
+    #[strum(props(source = "pull request 2111", found_by = "IllegalCommit DeliveredIsDurable"))]
     PullRequest2111,
     /// proposals go only to those that have acknowledged the history
-    #[strum(props(source = "specification, issue 1"))]
-    #[strum(props(found_by = "IllegalCommit IllegalProposal"))]
+    #[strum(props(source = "specification, issue 1", found_by = "IllegalCommit IllegalProposal"))]
     ProposesToAcknowledged,
     /// what is in flight is proposed again to a follower that got it with the history
-    #[strum(props(source = "specification, issue 2"))]
-    #[strum(props(found_by = "IllegalProposal"))]
+    #[strum(props(source = "specification, issue 2", found_by = "IllegalProposal"))]
     ProposesTwice,
     /// the word to serve says what stood when the history was sent
-    #[strum(props(source = "specification, issue 3"))]
-    #[strum(props(found_by = "IllegalCommit"))]
+    #[strum(props(source = "specification, issue 3", found_by = "IllegalCommit"))]
     UpToDateIsOld,
     /// a promise that was given to one leader is given to another as well
     #[strum(props(found_by = "Leadership1 Leadership2"))]
@@ -300,8 +287,7 @@ pub enum Mutant {
     #[strum(props(found_by = "no-late-expiry"))]
     TakeoverGrantsTenfold,
     /// events tell of znodes to who may not read them
-    #[strum(props(source = "CVE-2024-23944"))]
-    #[strum(props(found_by = "watch-before-answer"))]
+    #[strum(props(source = "CVE-2024-23944", found_by = "watch-before-answer"))]
     EventsToAnybody,
     /// a session's end takes eight ephemerals at most
     #[strum(props(found_by = "ephemerals-of-dead-sessions-gone answers-match-reference servers-agree"))]

@@ -151,7 +151,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::zab::sample::{history, txn};
+    use crate::zab::tests::sample::{history, txn};
 
     #[test]
     fn a_learner_that_ends_in_the_log_gets_the_difference() {

@@ -72,9 +72,9 @@ mod learner;
 mod learning;
 pub mod message;
 mod own;
-#[cfg(test)]
-mod sample;
 mod storage;
+#[cfg(test)]
+mod tests;
 
 use crate::ids::ServerId;
 use crate::txn::Txn;

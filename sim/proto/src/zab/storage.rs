@@ -138,7 +138,7 @@ impl Storage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::zab::sample::{history, txn};
+    use crate::zab::tests::sample::{history, txn};
 
     #[test]
     fn one_write_at_a_time_in_the_order_they_were_decided() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::zab::message::Snapshot;
-use crate::zab::sample::{following, looking, txn, txns};
+use crate::zab::tests::sample::{following, looking, txn, txns};
 
 const ME: ServerId = ServerId(1);
 const LAST: Zxid = Zxid::new(2, 1);

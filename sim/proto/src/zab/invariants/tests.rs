@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::zab::ghost::OnDisk;
-use crate::zab::sample::{following, leading, looking, txn, txns, with_undurable};
+use crate::zab::tests::sample::{following, leading, looking, txn, txns, with_undurable};
 
 type Ensemble = (Vec<Peer>, Ghost);
 

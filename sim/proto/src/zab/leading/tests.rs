@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::zab::message::{Notification, Stand, Vote};
-use crate::zab::sample::{leading, looking, txn};
+use crate::zab::tests::sample::{leading, looking, txn};
 use crate::zab::{Event, Peer, State};
 
 const LINK: LinkId = LinkId(1);

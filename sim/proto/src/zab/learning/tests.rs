@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::zab::message::{Notification, Stand, Vote};
-use crate::zab::sample::{looking, txn};
+use crate::zab::tests::sample::{looking, txn};
 use crate::zab::{Event, Peer};
 
 const LINK: LinkId = LinkId(1);

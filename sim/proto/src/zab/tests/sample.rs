@@ -1,33 +1,33 @@
 //! Transactions, histories and peers for the tests.
 
-use super::leader::{Leader, LeaderPhase};
-use super::learner::Learner;
-use super::storage::Storage;
-use super::{History, Peer, PeerConfig, RecoveredHistory, Role, State};
 use crate::ids::ServerId;
 use crate::message::Xid;
 use crate::txn::{Txn, TxnBody};
+use crate::zab::leader::{Leader, LeaderPhase};
+use crate::zab::learner::Learner;
+use crate::zab::storage::Storage;
+use crate::zab::{History, Peer, PeerConfig, RecoveredHistory, Role, State};
 use std::sync::Arc;
 use zk_api::{SessionId, Zxid};
 
 /// A transaction told from others by its zxid alone.
-pub(super) fn txn(zxid: (u32, u32)) -> Arc<Txn> {
+pub(in crate::zab) fn txn(zxid: (u32, u32)) -> Arc<Txn> {
     let body = TxnBody::Delete { path: "/a".into() };
     Arc::new(Txn { zxid: Zxid::new(zxid.0, zxid.1), session: SessionId::NONE, xid: Xid(0), time_ms: 0, body })
 }
 
 /// Several of them.
-pub(super) fn txns(zxids: &[(u32, u32)]) -> Vec<Arc<Txn>> {
+pub(in crate::zab) fn txns(zxids: &[(u32, u32)]) -> Vec<Arc<Txn>> {
     zxids.iter().copied().map(txn).collect()
 }
 
 /// The history behind `base` with these transactions.
-pub(super) fn history(base: (u32, u32), log: &[(u32, u32)]) -> History {
+pub(in crate::zab) fn history(base: (u32, u32), log: &[(u32, u32)]) -> History {
     History::new(Zxid::new(base.0, base.1), txns(log))
 }
 
 /// One of three voters and an observer (4), which looks for a leader, with this log on its disk.
-pub(super) fn looking(id: u8, log: &[(u32, u32)]) -> Peer {
+pub(in crate::zab) fn looking(id: u8, log: &[(u32, u32)]) -> Peer {
     let config = PeerConfig::new(ServerId(id), (1..=3).map(ServerId), [ServerId(4)]);
     let current_epoch = log.last().map_or(0, |zxid| zxid.0);
     let log = txns(log);
@@ -39,7 +39,7 @@ pub(super) fn looking(id: u8, log: &[(u32, u32)]) -> Peer {
 }
 
 /// The same, leading an established epoch, with everything delivered.
-pub(super) fn leading(id: u8, epoch: u32, log: &[(u32, u32)]) -> Peer {
+pub(in crate::zab) fn leading(id: u8, epoch: u32, log: &[(u32, u32)]) -> Peer {
     let mut peer = looking(id, log);
     let mut leader = Leader::lead(&mut peer.own, &mut Vec::new());
     (leader.phase, leader.epoch) = (LeaderPhase::Broadcasting, epoch);
@@ -49,7 +49,7 @@ pub(super) fn leading(id: u8, epoch: u32, log: &[(u32, u32)]) -> Peer {
 }
 
 /// The same, following, with everything delivered.
-pub(super) fn following(id: u8, leader: u8, epoch: u32, log: &[(u32, u32)]) -> Peer {
+pub(in crate::zab) fn following(id: u8, leader: u8, epoch: u32, log: &[(u32, u32)]) -> Peer {
     let mut peer = looking(id, log);
     let leader = ServerId(leader);
     peer.state = State::Learning(Learner::serving(leader, epoch));
@@ -64,7 +64,7 @@ fn deliver_all(mut peer: Peer) -> Peer {
 }
 
 /// A peer that has logged these behind what is on its disk.
-pub(super) fn with_undurable(mut peer: Peer, more: &[(u32, u32)]) -> Peer {
+pub(in crate::zab) fn with_undurable(mut peer: Peer, more: &[(u32, u32)]) -> Peer {
     let storage = Storage::new(0, 0, &peer.own.history);
     txns(more).into_iter().for_each(|txn| peer.own.history.append(txn));
     peer.own.storage = storage;

@@ -1,0 +1,3 @@
+//! What the tests of the peer's parts share.
+
+pub(super) mod sample;
