@@ -337,10 +337,7 @@ impl<Z: ZooKeeper> Configuration<Z> {
             let (path, data) = (path(name)?, data.clone());
             ops.push(match names.contains(name) {
                 true => Op::SetData { path, data, version: -1 },
-                false => {
-                    let (acl, mode) = (open_acl(), CreateMode::Persistent);
-                    Op::Create { path, data, acl, mode, stat: false }
-                }
+                false => Op::create(path, data, CreateMode::Persistent),
             });
         }
         for name in names.iter().filter(|name| !values.contains_key(*name)) {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 use zk_api::{
     CreateMode, Data, Either, Error, ErrorCode, Local, MultiOutcome, Op, PathError, Text, Watch, ZPath,
-    ZooKeeper, open_acl, race,
+    ZooKeeper, race,
 };
 
 /// A double barrier for rounds of work: nobody begins before `size` members are there, and nobody leaves while a member
@@ -139,8 +139,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// Tries to register for the round that gathers. Whether it is done the next look will tell.
     async fn register(&mut self, version: i32) -> Result<(), RecipeError> {
         self.left = true;
-        let (path, mode) = (self.own.text(), CreateMode::Ephemeral);
-        let create = Op::Create { path, data: Data::NULL, acl: open_acl(), mode, stat: false };
+        let create = Op::create(self.own.text(), Data::NULL, CreateMode::Ephemeral);
         let check = Op::Check { path: self.parent.text(), version };
         match self.zk.multi(vec![check, create]).await {
             Ok(outcome) => self.outcome(&outcome),

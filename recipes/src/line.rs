@@ -25,7 +25,6 @@ use std::fmt;
 use std::future::Future;
 use zk_api::{
     CreateMode, Data, Error, ErrorCode, Local, MultiOutcome, Op, PathError, Text, ZPath, ZooKeeper, Zxid,
-    open_acl,
 };
 
 /// Whom a contender waits for: an index into all contenders in order, given its own.
@@ -376,13 +375,7 @@ impl<'a, Z: ZooKeeper> Held<'a, Z> {
         self.place.next = Some(new.clone());
         loop {
             self.place.become_checkpoint("line/become", self.token);
-            let create = Op::Create {
-                path: new.text(),
-                data: Data::NULL,
-                acl: open_acl(),
-                mode: CreateMode::Ephemeral,
-                stat: false,
-            };
+            let create = Op::create(new.text(), Data::NULL, CreateMode::Ephemeral);
             let delete = Op::Delete { path: old.text(), version: -1 };
             match self.place.line.zk.multi(vec![create, delete]).await {
                 Ok(MultiOutcome::Applied(_)) => break,

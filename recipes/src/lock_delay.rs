@@ -4,7 +4,7 @@ use crate::fence::Mode;
 use crate::line::Held;
 use crate::session::{self, RecipeError};
 use std::time::Duration;
-use zk_api::{CreateMode, Data, ErrorCode, Local, MultiOutcome, Op, ZPath, ZooKeeper, Zxid, open_acl};
+use zk_api::{CreateMode, Data, ErrorCode, Local, MultiOutcome, Op, ZPath, ZooKeeper, Zxid};
 
 /// For resources that cannot compare tokens: nobody comes there for so long after a holder has died.
 ///
@@ -67,13 +67,9 @@ impl LockDelay {
                     Mode::Shared => Op::Delete { path: self.mark.text(), version: stat.version() },
                 },
                 Err(e) if e.code == ErrorCode::NoNode && mode == Mode::Shared => return Ok(()),
-                Err(e) if e.code == ErrorCode::NoNode => Op::Create {
-                    path: self.mark.text(),
-                    data: self.own_mark(own),
-                    acl: open_acl(),
-                    mode: CreateMode::Persistent,
-                    stat: false,
-                },
+                Err(e) if e.code == ErrorCode::NoNode => {
+                    Op::create(self.mark.text(), self.own_mark(own), CreateMode::Persistent)
+                }
                 Err(e) => {
                     session::passing(zk, e, &self.mark).await?;
                     continue;

@@ -4,7 +4,6 @@ use crate::session::{self, RecipeError};
 use std::collections::BTreeSet;
 use zk_api::{
     CreateMode, Data, ErrorCode, Local, MultiOutcome, Op, PathError, Stat, Text, Watch, ZPath, ZooKeeper,
-    open_acl,
 };
 
 /// What to do about a znode of the same name that another session owns.
@@ -112,13 +111,7 @@ impl<Z: ZooKeeper> Membership<Z> {
         let path = self.node.text();
         let ops = vec![
             Op::Delete { path: path.clone(), version: ghost.version() },
-            Op::Create {
-                path,
-                data: self.data.clone(),
-                acl: open_acl(),
-                mode: CreateMode::Ephemeral,
-                stat: false,
-            },
+            Op::create(path, self.data.clone(), CreateMode::Ephemeral),
         ];
         match self.zk.multi(ops).await {
             // Failed is a ghost that has gone or was changed meanwhile.

@@ -26,7 +26,7 @@ use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
 use zk_api::{
     CreateMode, Data, Error, ErrorCode, Local, Locals, MultiOutcome, Op, Outcome, PathError, TellsLocals,
-    Text, ZPath, ZooKeeper, open_acl,
+    Text, ZPath, ZooKeeper,
 };
 
 /// How important an item is: lower is taken first, and those of one priority in the order in which they were put.
@@ -137,9 +137,7 @@ impl<Z: ZooKeeper> Producer<Z> {
                 continue;
             };
             let mark = Op::SetData { path: self.own.text(), data: Data::NULL, version: at };
-            let mode = CreateMode::PersistentSequential;
-            let item =
-                Op::Create { path: prefix.text(), data: data.clone(), acl: open_acl(), mode, stat: false };
+            let item = Op::create(prefix.text(), data.clone(), CreateMode::PersistentSequential);
             match self.zk.multi(vec![mark, item]).await {
                 Ok(MultiOutcome::Applied(_)) => break,
                 Ok(MultiOutcome::Failed(codes)) => match (codes.first().copied().flatten(), unsure) {
@@ -430,8 +428,7 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
     async fn make(&mut self, claim: &ZPath) -> Result<bool, RecipeError> {
         *self.claim = Some(claim.clone());
         let check = Op::Check { path: self.item.text(), version: -1 };
-        let (path, mode) = (claim.text(), CreateMode::Ephemeral);
-        let create = Op::Create { path, data: Data::NULL, acl: open_acl(), mode, stat: false };
+        let create = Op::create(claim.text(), Data::NULL, CreateMode::Ephemeral);
         match self.zk.multi(vec![check, create]).await {
             Ok(MultiOutcome::Applied(_)) => Ok(true),
             Ok(MultiOutcome::Failed(codes)) => match codes.iter().copied().flatten().next() {

@@ -12,7 +12,7 @@ use site::{Site, child};
 use std::fmt;
 use terms::DECISION;
 use zk_api::{
-    CreateMode, Data, Error, ErrorCode, Local, MultiOutcome, Op, PathError, Text, ZPath, ZooKeeper, open_acl,
+    CreateMode, Data, Error, ErrorCode, Local, MultiOutcome, Op, PathError, Text, ZPath, ZooKeeper,
 };
 
 /// A process that takes part in transactions, under a name of its own.
@@ -135,13 +135,7 @@ impl<Z: ZooKeeper> Participant<Z> {
         if !terms.sites.contains(&self.0.name) {
             return Err(bad_terms(&path));
         }
-        let create = |path: ZPath, data| Op::Create {
-            path: path.text(),
-            data,
-            acl: open_acl(),
-            mode: CreateMode::Persistent,
-            stat: false,
-        };
+        let create = |path: ZPath, data| Op::create(path.text(), data, CreateMode::Persistent);
         let below = terms.sites.iter().map(|site| &**site).chain([DECISION]);
         let mut ops = vec![create(path.clone(), data)];
         ops.extend(below.map(|name| create(child(&path, name), Data::NULL)));

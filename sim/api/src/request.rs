@@ -1,6 +1,6 @@
 //! Requests and their answers.
 
-use crate::{AclList, CreateMode, Data, ErrorCode, Identity, Stat, Text};
+use crate::{AclList, CreateMode, Data, ErrorCode, Identity, Stat, Text, open_acl};
 
 /// What a client asks of the ensemble.
 ///
@@ -68,6 +68,13 @@ pub enum Op {
     SetData { path: Text, data: Data, version: i32 },
     /// Fails the multi if the znode does not have this version.
     Check { path: Text, version: i32 },
+}
+
+impl Op {
+    /// Makes a znode that is open to all, and asks for no Stat.
+    pub fn create(path: Text, data: Data, mode: CreateMode) -> Op {
+        Op::Create { path, data, acl: open_acl(), mode, stat: false }
+    }
 }
 
 /// One operation of a [`Request::MultiRead`].
