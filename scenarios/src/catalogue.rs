@@ -94,17 +94,19 @@ impl Catalogue {
     pub fn main(self) -> ExitCode {
         crate::command::main(&self.trials, std::env::args_os())
     }
+}
 
+/// What takes a simulator.
+#[cfg(feature = "run")]
+impl Catalogue {
     /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a starting point for your
     /// own. Fails if there is no such thing, or the file cannot be read.
-    #[cfg(feature = "run")]
     pub fn scenario(&self, what: &str) -> Result<Scenario, BadInput> {
         Ok(Target::resolve(&self.trials, what, None)?.scenario)
     }
 
     /// Runs a scenario under every one of the seeds, on all cores. Fails if the scenario is not valid, if it names
     /// no trial of this catalogue, or if there are no seeds.
-    #[cfg(feature = "run")]
     pub fn sweep(&self, scenario: &Scenario, seeds: Range<u64>) -> Result<SweepReport, BadInput> {
         let target = Target::of_scenario(&self.trials, scenario)?;
         let seeds = run::SeedRange::new(seeds.start, seeds.end)?;
@@ -115,7 +117,6 @@ impl Catalogue {
 
     /// Judges recipes and variants with both engines, as `zoocheck judge` does, each under `seeds` seeds. An empty
     /// `what` stands for all of them. Fails if one of them is no trial.
-    #[cfg(feature = "run")]
     pub fn judge(&self, what: &[&str], seeds: u64) -> Result<JudgeReport, BadInput> {
         let what: Vec<String> = what.iter().map(|what| what.to_string()).collect();
         let effort = Effort { scenario: None, seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
@@ -124,7 +125,6 @@ impl Catalogue {
 
     /// Mutates recipes and reports what notices, as `zoocheck mutate` does, with `seeds` seeds for each mutation.
     /// Fails if one of them cannot be found.
-    #[cfg(feature = "run")]
     pub fn mutate(&self, what: &[&str], seeds: u64) -> Result<MutateReport, BadInput> {
         crate::mutate::mutate(&self.trials, &MutateArguments::of(what, seeds), &mut |_, _| {})
     }
@@ -145,7 +145,6 @@ impl Catalogue {
     }
 
     /// Runs a scenario under one seed, and reports its whole trace. Fails as [`sweep`](Catalogue::sweep) does.
-    #[cfg(feature = "run")]
     pub fn replay(&self, scenario: &Scenario, seed: u64) -> Result<ReplayReport, BadInput> {
         let target = Target::of_scenario(&self.trials, scenario)?;
         run::replay(&target, seed, true, None, None, zk_simulator::RunOptions::default())
