@@ -1,11 +1,9 @@
 //! Answers in words.
 
-use crate::check::{Bounds, CheckReport, Judgement};
-use crate::ensemble::EnsembleReport;
-use crate::sweep::{SLEPT_ON, SweepReport};
-use crate::told::Told;
-use crate::verdict::{Answer, PromiseResult, Verdict};
-use crate::words::of;
+use crate::{
+    Answer, Bounds, CheckReport, EnsembleReport, Judgement, PromiseResult, SLEPT_ON, SweepReport, Told,
+    Verdict, of,
+};
 use std::fmt::Write as _;
 
 /// The answer of a sweep in words.

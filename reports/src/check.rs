@@ -1,9 +1,6 @@
 //! What came of a check: a model explored.
 
-use crate::Reached;
-use crate::diagram::Diagram;
-use crate::told::Told;
-use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+use crate::{Answer, CatalogueNote, Catalogued, Diagram, Reached, Told, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,6 @@
 //! Recipes side by side, for choosing one.
 
-use crate::judge::JudgedTrial;
-use crate::verdict::{Answer, Verdict};
+use crate::{Answer, JudgedTrial, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

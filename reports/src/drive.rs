@@ -1,7 +1,6 @@
 //! What came of client programs in real time, under many seeds' faults.
 
-use crate::live::{Happened, LivePromise};
-use crate::verdict::Answer;
+use crate::{Answer, Happened, LivePromise};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const DRIVE_SCHEMA: &str = "zoocheck-drive/1";
 
 /// What came of client programs in real time. A seed draws only the faults: the same seed may have another outcome.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveReport {
     /// [`DRIVE_SCHEMA`].

@@ -1,7 +1,6 @@
 //! What came of the check of an ensemble: servers explored with everything that can go wrong between them.
 
-use crate::check::{CheckedPromise, Judgement, Limits, Picture};
-use crate::{Reached, Verdict};
+use crate::{CheckedPromise, Judgement, Limits, Picture, Reached, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -13,10 +13,8 @@ mod layout;
 
 pub(crate) use layout::shortened;
 
-use crate::diagram::Diagram;
 use crate::page::{Block, Group, Mood, Page};
-use crate::sweep::HerdPoint;
-use crate::words::{count, of};
+use crate::{Diagram, HerdPoint, count, of};
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,7 +1,6 @@
 //! What came of judging: every trial by both engines, against what the catalogue expects of it.
 
-use crate::check::{Bounds, Judgement};
-use crate::verdict::{Answer, Catalogued, Verdict};
+use crate::{Answer, Bounds, Catalogued, Judgement, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,6 @@
 //! How strong the promises of recipes are: slips on purpose, and what became of each.
 
-use crate::verdict::Answer;
-use crate::words::{count, of};
+use crate::{Answer, count, of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +46,7 @@ pub struct MutatedRecipe {
 }
 
 /// One mutation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MutationResult {
     /// What goes wrong.
@@ -83,7 +82,7 @@ pub struct Killed {
 }
 
 /// What became of a mutation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MutationFate {
     /// A promise was broken, or was not put to the test any more.
@@ -93,6 +92,7 @@ pub enum MutationFate {
     /// A search was cut short.
     NotDecided,
     /// Its occasion never came.
+    #[default]
     NotReached,
     /// It makes a difference, and no promise notices.
     Survived,

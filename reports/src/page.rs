@@ -1,9 +1,6 @@
 //! A report as a page: what stands on it, whatever shows it. `pages` writes it; `text`, `html` and `markdown` show it.
 
-use crate::cause::Moment;
-use crate::diagram::Diagram;
-use crate::sweep::{HerdPoint, Reached};
-use crate::verdict::{Answer, Verdict};
+use crate::{Answer, Diagram, HerdPoint, Moment, Reached, Verdict};
 
 /// What is on a page, in the order in which text has it.
 pub type Page = Vec<Block>;

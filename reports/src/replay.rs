@@ -1,8 +1,6 @@
 //! What came of one seed, run again.
 
-use crate::cause::{Cause, Moment};
-use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
-use crate::{PromiseResult, Reached};
+use crate::{Answer, CatalogueNote, Catalogued, Cause, Moment, PromiseResult, Reached, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

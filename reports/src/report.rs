@@ -3,9 +3,8 @@
 use crate::html::html;
 use crate::markdown::markdown;
 use crate::page::Page;
-use crate::suite::Suite;
-use crate::text::{Paint, text};
-use crate::{CheckReport, CompareReport, EnsembleReport, JudgeReport, LiveReport, SweepReport};
+use crate::text::text;
+use crate::{CheckReport, CompareReport, EnsembleReport, JudgeReport, LiveReport, Paint, Suite, SweepReport};
 use std::fmt;
 
 /// What came of a command.

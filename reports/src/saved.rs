@@ -1,7 +1,6 @@
 //! Reports that were saved, read again.
 
-use crate::schema::SCHEMAS;
-use crate::sweep::{HerdPoint, SWEEP_SCHEMA, SweepReport};
+use crate::{HerdPoint, SCHEMAS, SWEEP_SCHEMA, SweepReport};
 use std::path::{Path, PathBuf};
 
 /// Why a saved report cannot be used: its file, and what is wrong with it.

@@ -1,14 +1,10 @@
 //! A report as cases, which CI systems count and builds are annotated by.
 
 use crate::answers::{IS_IT_MEANT, UNTESTED, check_answer, ensemble_answer, sweep_answer};
-use crate::check::{CheckReport, CheckedPromise, Judgement, Path};
-use crate::drive::DriveReport;
-use crate::ensemble::EnsembleReport;
-use crate::judge::{JudgeReport, JudgedTrial};
-use crate::live::{LivePromise, LiveReport};
-use crate::sweep::{Regression, SweepReport};
-use crate::verdict::{Answer, PromiseResult, Verdict};
-use crate::words::{of, seconds};
+use crate::{
+    Answer, CheckReport, CheckedPromise, DriveReport, EnsembleReport, JudgeReport, JudgedTrial, Judgement,
+    LivePromise, LiveReport, Path, PromiseResult, Regression, SweepReport, Verdict, of, seconds,
+};
 use std::time::Duration;
 
 /// The cases of a report: one for each promise and invariant, or for each trial that was judged.

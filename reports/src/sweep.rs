@@ -1,10 +1,8 @@
 //! What came of a sweep: many seeds of one scenario.
 
-use crate::cause::Cause;
-use crate::confidence::Confidence;
-use crate::diagram::Diagram;
-use crate::told::Told;
-use crate::verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, Verdict};
+use crate::{
+    Answer, CatalogueNote, Catalogued, Cause, Confidence, Diagram, Failure, PromiseResult, Told, Verdict,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,8 @@
 //! Pages as text.
 
-use crate::cause::{Mark, Moment};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below, missed};
-use crate::sweep::Reached;
-use crate::words::{broken, of, seconds, wrapped};
+use crate::words::broken;
+use crate::{Mark, Moment, Reached, of, seconds, wrapped};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 

@@ -1,13 +1,12 @@
 //! Verdicts, of one promise and of the whole; and how promises were broken.
 
-use crate::cause::Cause;
-use crate::diagram::Diagram;
+use crate::{Cause, Diagram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What became of one promise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// It was put to the test and not broken.
@@ -17,6 +16,7 @@ pub enum Verdict {
     /// It was broken, and only where an assumption of it did not hold.
     BrokenAsExpected,
     /// Nothing happened that could have broken it, so nothing is known.
+    #[default]
     NeverTested,
     /// It was broken, unless that was [meant](UNSAID).
     Undecided,
@@ -54,7 +54,7 @@ impl Verdict {
 }
 
 /// What became of one promise or invariant in a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PromiseResult {
     /// Its name.
@@ -127,7 +127,7 @@ pub struct Failure {
 }
 
 /// The answer of a whole sweep, replay or check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// Every promise was put to the test and held, but for breaks that are expected.
@@ -135,6 +135,7 @@ pub enum Answer {
     /// A promise was broken where it was owed.
     Broken,
     /// Nothing was broken, but not everything could be judged.
+    #[default]
     Undecided,
 }
 

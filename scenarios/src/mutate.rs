@@ -108,12 +108,7 @@ fn result(subject: &Subject, (mutation, word, place): &(Mutation, Option<Word>, 
         kind: mutation.kind.name().into(),
         nth: mutation.nth,
         place: place.clone(),
-        fate: MutationFate::NotReached,
-        killed: None,
-        why: None,
-        run: Vec::new(),
-        lost: false,
-        noticed_by: Vec::new(),
+        ..MutationResult::default()
     };
     let cut = match subject.tries(&mutated) {
         Came::NotReached => return result,

@@ -3,8 +3,7 @@
 //! Time is not to scale: what is idle for long takes little room, and each line of words has a row of its own. The
 //! page's script moves things about when lanes are hidden or when it is zoomed; it knows only what stands here.
 
-use crate::diagram::{Arrow, ArrowKind, Bar, BarKind, Diagram, Lane, LeftOut, Point, PointKind, Unit};
-use crate::words::{count, of};
+use crate::{Arrow, ArrowKind, Bar, BarKind, Diagram, Lane, LeftOut, Point, PointKind, Unit, count, of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns before the first lane: times.

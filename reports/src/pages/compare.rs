@@ -1,13 +1,11 @@
 //! Recipes side by side.
 
-use crate::check::Judgement;
-use crate::compare::{CompareReport, ComparedRecipe, Cost, UnderFault};
-use crate::judge::{Expected, JudgedPromise, JudgedTrial};
 use crate::markdown::markdown;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, row};
-use crate::report::Report;
-use crate::verdict::{Answer, Verdict};
-use crate::words::{count, each_once, of};
+use crate::{
+    Answer, CompareReport, ComparedRecipe, Cost, Expected, JudgedPromise, JudgedTrial, Judgement, Report,
+    UnderFault, Verdict, count, each_once, of,
+};
 use std::collections::BTreeSet;
 
 /// How wide a table of promises may be.

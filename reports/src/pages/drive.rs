@@ -1,13 +1,10 @@
 //! Client programs in real time.
 
 use super::live::{answer, breaks, owed};
-use crate::drive::{DriveFailure, DriveReport};
-use crate::live::LiveReport;
 use crate::page::{Block, Line, Mood, Page, below};
-use crate::report::Report;
-use crate::suite::{Suite, of_drive};
-use crate::verdict::Verdict;
-use crate::words::{count, of, wall};
+use crate::suite::of_drive;
+use crate::words::wall;
+use crate::{DriveFailure, DriveReport, LiveReport, Report, Suite, Verdict, count, of};
 
 impl Report for DriveReport {
     fn heading(&self) -> String {

@@ -2,12 +2,10 @@
 
 use super::check::{explored, how_far, in_a_line, limits, untested, verdicts, ways};
 use crate::answers::{at_most, ensemble_answer};
-use crate::check::Judgement;
-use crate::ensemble::{EnsembleBounds, EnsembleReport, WholeServers};
 use crate::page::{self, Block, Page, below};
-use crate::report::Report;
-use crate::suite::{Suite, of_ensemble};
-use crate::words::{count, of, wall};
+use crate::suite::of_ensemble;
+use crate::words::wall;
+use crate::{EnsembleBounds, EnsembleReport, Judgement, Report, Suite, WholeServers, count, of};
 
 impl Report for EnsembleReport {
     fn heading(&self) -> String {

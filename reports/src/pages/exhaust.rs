@@ -1,11 +1,8 @@
 //! All orders of a few events.
 
 use super::parts::{broken, end, known, verdict_words, verdicts};
-use crate::exhaust::{BrokenOrder, ExhaustReport};
 use crate::page::{Block, Line, Mood, Page, answer, below};
-use crate::report::Report;
-use crate::verdict::{Answer, CatalogueNote, Verdict};
-use crate::words::{count, of, seconds};
+use crate::{Answer, BrokenOrder, CatalogueNote, ExhaustReport, Report, Verdict, count, of, seconds};
 
 /// Its last line is the command to type next, if something was broken, or the answer.
 impl Report for ExhaustReport {

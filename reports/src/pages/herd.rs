@@ -1,9 +1,8 @@
 //! How many clients a release wakes, by how many contend.
 
-use crate::herd::{HerdReport, HerdRun, HerdTrial};
 use crate::markdown::markdown;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, row};
-use crate::report::Report;
+use crate::{HerdReport, HerdRun, HerdTrial, Report};
 
 impl Report for HerdReport {
     fn heading(&self) -> String {

@@ -1,13 +1,10 @@
 //! A run on a live ensemble.
 
 use super::parts::{assumption_note, broken, end, known, verdict_word};
-use crate::answers::open;
-use crate::live::{LiveBreak, LivePromise, LiveReport};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
-use crate::report::Report;
-use crate::suite::{Suite, of_live};
-use crate::verdict::{Answer, Verdict};
-use crate::words::{count, of, wall};
+use crate::suite::of_live;
+use crate::words::wall;
+use crate::{Answer, LiveBreak, LivePromise, LiveReport, Report, Suite, Verdict, count, of, open};
 
 impl Report for LiveReport {
     fn heading(&self) -> String {

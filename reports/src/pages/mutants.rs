@@ -1,10 +1,8 @@
 //! The kill matrix.
 
-use crate::mutants::{Fate, Kill, ModelKill, MutantResult, MutantsReport};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
-use crate::report::Report;
-use crate::verdict::Answer;
-use crate::words::{count, of, wall};
+use crate::words::wall;
+use crate::{Answer, Fate, Kill, ModelKill, MutantResult, MutantsReport, Report, count, of};
 use std::collections::BTreeMap;
 
 impl Report for MutantsReport {

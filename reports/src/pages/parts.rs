@@ -1,11 +1,9 @@
 //! What pages have in common.
 
 use crate::answers::{IS_IT_MEANT, UNTESTED};
-use crate::cause::Cause;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
-use crate::told::Told;
-use crate::verdict::{CatalogueNote, PromiseResult, UNSAID, Verdict};
-use crate::words::{count, of, thousandths};
+use crate::words::thousandths;
+use crate::{CatalogueNote, Cause, PromiseResult, Told, UNSAID, Verdict, count, of};
 
 /// The assumption of what is measured of recipes that do not promise it.
 pub(super) const PROMISED: &str = "the recipe promises it";

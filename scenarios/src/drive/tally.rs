@@ -2,7 +2,6 @@
 
 use super::plan::Plan;
 use super::seed::SeedRun;
-use crate::Answer;
 use std::time::Duration;
 use zk_reports::{
     DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided, Happened, LiveBreak, LivePromise, LiveReport,
@@ -28,17 +27,7 @@ pub(super) fn begun(plan: &Plan) -> DriveReport {
         rounds: plan.scenario.rounds,
         session_timeout_ms: plan.scenario.session_timeout_ms.into(),
         fault_seconds: plan.scenario.fault_seconds,
-        seeds: 0,
-        answer: Answer::Undecided,
-        wall_seconds: 0.0,
-        faults: 0,
-        happened: Happened::default(),
-        promises: Vec::new(),
-        invariants: Vec::new(),
-        failures: Vec::new(),
-        undecided: Vec::new(),
-        unjudged: Vec::new(),
-        interrupted: None,
+        ..DriveReport::default()
     }
 }
 

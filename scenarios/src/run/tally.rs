@@ -115,13 +115,7 @@ impl Tally {
             let result = PromiseResult {
                 name: name.into(),
                 about: if name == DETERMINISM { DETERMINISM_ABOUT } else { "" }.into(),
-                verdict: Verdict::NeverTested,
-                tested: 0,
-                broken: 0,
-                expected: 0,
-                assumptions: Vec::new(),
-                first_expected: None,
-                tested_when: None,
+                ..PromiseResult::default()
             };
             self.results.insert(name.into(), result);
         }
