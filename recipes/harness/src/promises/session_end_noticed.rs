@@ -83,6 +83,13 @@ impl SessionEndNoticed {
             Some(said) => drop(self.said.insert(process, said)),
             None => drop(self.said.remove(&process)),
         }
+        // Who says so after it was told is none that passes for done.
+        let is_inside = self.open.keys().any(|(other, _)| *other == process);
+        if let (Observation::GivesUp { .. }, false, Some(may_end)) =
+            (what, is_inside, self.told.get_mut(&process))
+        {
+            *may_end = true;
+        }
         if begins && self.told.contains_key(&process) && !self.began.insert(actor) {
             found.push(broken(format!("{actor} goes on though its session is over"), None));
         }
@@ -264,6 +271,21 @@ mod tests {
             }
             assert_eq!(broken(inner), 0);
         }
+    }
+
+    #[test]
+    fn to_give_up_once_it_was_told_is_not_to_pass_for_done() {
+        let broken = |before: &[Event], then: &[Event]| {
+            let loses = [vanished("/lock/p0", 0), learns(0)];
+            let events = [before, &loses, then, &[ends(0, End::Done)]];
+            said_in(SessionEndNoticed::of_midst(), &events).len()
+        };
+        assert_eq!(broken(&[attempts(0)], &[]), 1);
+        assert_eq!(broken(&[attempts(0)], &[gives_up(0)]), 0);
+        assert_eq!(broken(&[enters(0)], &[leaves(0), released(0)]), 1, "as if nothing had happened");
+        let task = Observation::begins(words::TAKES, "/task/1", 0);
+        let begins = Event::Observed { actor: actor(0), what: task };
+        assert_eq!(broken(&[begins, attempts(0)], &[gives_up(0)]), 1, "it is in the midst of another thing");
     }
 
     #[test]
