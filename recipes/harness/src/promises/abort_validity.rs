@@ -138,6 +138,9 @@ impl Promise for AbortValidity {
                 let what = format!("p{by} aborts {transaction}, though nobody has failed or voted so");
                 found.push(broken_at(what, once(transaction).chain(self.sites)));
             }
+            Some(Told::Voted(transaction, _, false)) => {
+                self.refused.insert(transaction.into());
+            }
             Some(Told::Done(..) | Told::Voted(..)) | None => {}
         }
     }
@@ -156,7 +159,9 @@ mod tests {
 
     #[test]
     fn to_abort_without_a_cause_breaks_it() {
-        for events in [vec![], vec![written("/tx/1/p0", "commit")], vec![written("/tx/2/p0", "abort")]] {
+        let elsewhere = [written("/tx/2/p0", "abort"), notes(0, "votes to abort", "/tx/2")];
+        let agrees = [written("/tx/1/p0", "commit"), notes(0, "votes to commit", "/tx/1")];
+        for events in [vec![], agrees.to_vec(), elsewhere.to_vec()] {
             let what = "p1 aborts /tx/1, though nobody has failed or voted so";
             assert_eq!(broken_by(&aborts_after(events)), [(what, None)]);
         }
@@ -164,7 +169,8 @@ mod tests {
 
     #[test]
     fn a_vote_to_abort_or_a_failure_is_a_cause() {
-        for cause in [written("/tx/1/p0", "abort"), crashed(0), closed(2), impatient(0)] {
+        let by_word = notes(0, "votes to abort", "/tx/1");
+        for cause in [written("/tx/1/p0", "abort"), by_word, crashed(0), closed(2), impatient(0)] {
             assert_eq!(aborts_after(vec![opened(0), opened(2), written("/tx/1/p1", "commit"), cause]), []);
         }
         // Whoever comes later finds nobody there.

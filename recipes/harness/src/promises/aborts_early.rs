@@ -5,7 +5,7 @@ use super::findings::broken_for;
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use zk_api::Text;
 
 /// One vote to abort is enough: no site that has voted then waits for another's vote. It is put to the test when a site
@@ -17,15 +17,15 @@ pub struct AbortsEarly {
     aborted: BTreeSet<Text>,
     /// Their children, as long as nothing is written there: the votes that are to come, and the decision.
     empty: BTreeSet<Text>,
-    /// Who has voted, and has not done as was decided.
-    waiting: BTreeMap<ActorId, Text>,
+    /// Who has voted in which transaction, and has not done as was decided.
+    waiting: BTreeSet<(ActorId, Text)>,
 }
 
 impl AbortsEarly {
     /// For the transactions below one znode, with one child for each vote.
     pub fn of(root: &'static str) -> Self {
         let (aborted, empty) = (BTreeSet::new(), BTreeSet::new());
-        AbortsEarly { root, aborted, empty, waiting: BTreeMap::new() }
+        AbortsEarly { root, aborted, empty, waiting: BTreeSet::new() }
     }
 }
 
@@ -44,18 +44,20 @@ impl Promise for AbortsEarly {
                 self.aborted.extend((!commits).then(|| transaction.into()));
             }
             (Some(Told::Done(transaction, _, commits)), Event::Observed { actor, .. }) => {
-                self.waiting.remove(actor);
+                self.waiting.remove(&(*actor, transaction.into()));
                 let is_vote = |path: &&Text| {
                     transaction_of(self.root, path) == Some(transaction) && !path.ends_with("/decision")
                 };
                 let is_early = !commits && self.empty.iter().any(|path| is_vote(&path));
                 found.extend(is_early.then_some(Finding::Tested));
             }
-            (Some(Told::Impatient(_)), Event::Observed { actor, .. }) => drop(self.waiting.remove(actor)),
-            (Some(Told::Failed(actor)), _) => self.waiting.retain(|waits, _| waits.main() != actor),
+            (Some(Told::Impatient(transaction)), Event::Observed { actor, .. }) => {
+                self.waiting.remove(&(*actor, transaction.into()));
+            }
+            (Some(Told::Failed(actor)), _) => self.waiting.retain(|(waits, _)| waits.main() != actor),
             (_, Event::Observed { actor, what }) => {
                 if let Some((words::VOTES_TO_COMMIT | words::VOTES_TO_ABORT, transaction, _)) = what.told() {
-                    self.waiting.insert(*actor, transaction.into());
+                    self.waiting.insert((*actor, transaction.into()));
                 }
             }
             (_, Event::Is(GroundTruth::NodeCreated { path, .. }))
@@ -66,13 +68,15 @@ impl Promise for AbortsEarly {
             (_, Event::Is(GroundTruth::NodeDeleted { path, .. })) => {
                 self.empty.remove(path);
             }
-            (_, Event::Is(GroundTruth::ThreadEnded { actor })) => drop(self.waiting.remove(actor)),
+            (_, Event::Is(GroundTruth::ThreadEnded { actor })) => {
+                self.waiting.retain(|(waits, _)| waits != actor)
+            }
             (_, Event::Is(_)) => {}
         }
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let waits = |(actor, of): &(&ActorId, &Text)| rest.goes_on(**actor) && self.aborted.contains(*of);
+        let waits = |(actor, of): &&(ActorId, Text)| rest.goes_on(*actor) && self.aborted.contains(of);
         for (actor, transaction) in self.waiting.iter().filter(waits) {
             let what = format!("{actor} waits for votes in {transaction}, where one is to abort");
             found.push(broken_for(what, &[*actor]));
@@ -88,6 +92,10 @@ mod tests {
 
     const VOTES: [&str; 2] = ["/tx/1/p0", "/tx/1/p1"];
 
+    fn impatient_in(transaction: &str) -> Event {
+        notes(0, words::WAITS_NO_LONGER.text(), transaction)
+    }
+
     fn begun() -> Vec<Event> {
         let made = VOTES.map(|path| created(path, 0));
         [made.into(), vec![notes(0, "votes to abort", "/tx/1"), written(VOTES[0], "abort")]].concat()
@@ -102,6 +110,9 @@ mod tests {
         let judge = |dies| resting(AbortsEarly::of("/tx"), [begun(), vec![dies]].concat(), &waits);
         assert_eq!(judge(crashed(1)), found);
         assert_eq!(judge(crashed(0)), []);
+        // Nor does that it goes on in another transaction, of which it waits for nothing.
+        let next = [notes(0, "votes to commit", "/tx/2"), impatient_in("/tx/2")];
+        assert_eq!(resting(AbortsEarly::of("/tx"), [begun(), next.to_vec()].concat(), &waits), found);
         // Nor does it wait for votes once it has aborted, or has said that it waits no longer.
         assert_eq!(judge(does(0, "aborts")), []);
         assert_eq!(judge(impatient(0)), []);

@@ -6,16 +6,21 @@ use crate::context::below;
 use crate::event::{ActorId, End, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
+use zk_api::{SessionId, Text};
 
 /// At rest, a transaction exists only for a site that has not acknowledged it because it did not come to its end.
 ///
-/// Site `p1` is process 1, in its last life. The last one that acknowledges may die before it removes the transaction:
+/// Site `p1` is process 1, in its last life; one of another name is the process that has written its znode last. The last one that acknowledges may die before it removes the transaction:
 /// so a transaction without any sites is an orphan only if all sites have come to their ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanTransaction {
     root: &'static str,
     /// The last lives of the processes that there are, and how far they are.
     sites: BTreeMap<ActorId, Site>,
+    /// Whose the live sessions are.
+    sessions: BTreeMap<SessionId, ActorId>,
+    /// Which process has written the znodes of sites last whose names tell of none.
+    written_by: BTreeMap<Text, u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,13 +36,24 @@ enum Site {
 impl NoOrphanTransaction {
     /// For the transactions below one znode.
     pub fn of(root: &'static str) -> Self {
-        NoOrphanTransaction { root, sites: BTreeMap::new() }
+        let (sites, sessions, written_by) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        NoOrphanTransaction { root, sites, sessions, written_by }
     }
 
-    fn is_done(&self, site: &str) -> bool {
-        let process = site.strip_prefix('p').and_then(|number| number.parse().ok());
+    /// Which process a site is, by the path of its znode.
+    fn process_of(&self, path: &str) -> Option<u16> {
+        by_name(path).or_else(|| self.written_by.get(path).copied())
+    }
+
+    fn is_done(&self, path: &str) -> bool {
+        let process = self.process_of(path);
         self.sites.iter().any(|(actor, far)| Some(actor.process) == process && *far == Site::Done)
     }
+}
+
+/// `p1` is process 1.
+fn by_name(path: &str) -> Option<u16> {
+    path.rsplit('/').next()?.strip_prefix('p')?.parse().ok()
 }
 
 impl Promise for NoOrphanTransaction {
@@ -51,11 +67,21 @@ impl Promise for NoOrphanTransaction {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(GroundTruth::SessionOpened { actor, .. }) => {
+            Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 // A life may have several, one after the other.
                 self.sites.retain(|other, _| other.process != actor.process || other == actor);
                 self.sites.entry(*actor).or_insert(Site::Idle);
+                self.sessions.insert(*session, *actor);
             }
+            Event::Is(GroundTruth::SessionClosed { session, .. }) => drop(self.sessions.remove(session)),
+            Event::Is(GroundTruth::NodeWritten { path, by, .. })
+                if transaction_of(self.root, path).is_some() && by_name(path).is_none() =>
+            {
+                if let Some(actor) = self.sessions.get(by) {
+                    self.written_by.insert(path.clone(), actor.process);
+                }
+            }
+            Event::Is(GroundTruth::NodeDeleted { path, .. }) => drop(self.written_by.remove(path)),
             Event::Is(GroundTruth::Finished { actor, end: End::Done }) => {
                 let before = self.sites.insert(*actor, Site::Done);
                 found.extend((before == Some(Site::Busy)).then_some(Finding::Tested));
@@ -79,7 +105,7 @@ impl Promise for NoOrphanTransaction {
                 continue;
             }
             *waiting.entry(transaction).or_default() = true;
-            if self.is_done(site) {
+            if self.is_done(path) {
                 let what = format!("{path} is left, though {site} has done all it was to do");
                 found.push(broken_at(what, [transaction]));
             }
@@ -94,9 +120,9 @@ impl Promise for NoOrphanTransaction {
 
 #[cfg(test)]
 mod tests {
+    use super::super::commitment;
     use super::super::testing::*;
     use super::*;
-    use zk_api::SessionId;
 
     fn left(events: Vec<Event>, paths: &[&str]) -> Vec<Finding> {
         let mut promise = NoOrphanTransaction::of("/tx");
@@ -134,6 +160,21 @@ mod tests {
             actor: ActorId { life: 1, ..actor(0) },
         });
         assert_eq!(left(vec![finished(0), next], &["/tx/1", "/tx/1/p0"]), [], "its last life is under way");
+    }
+
+    /// A site of another name was nobody, and an excuse for its transaction.
+    #[test]
+    fn a_site_whose_name_tells_nothing_is_who_has_written_its_vote() {
+        let votes = |p: u16| commitment::testing::written_by(session(p), "/tx/1/site-a", "commit");
+        let paths = ["/tx/1", "/tx/1/site-a"];
+        let found = left(vec![votes(0), finished(0)], &paths);
+        assert_eq!(
+            broken_by(&found),
+            [("/tx/1/site-a is left, though site-a has done all it was to do", None)]
+        );
+        assert_eq!(left(vec![votes(1), finished(0)], &paths), [], "it is another's");
+        assert_eq!(left(vec![finished(0)], &paths), [], "nobody has voted there");
+        assert_eq!(broken_by(&left(vec![votes(1), votes(0), finished(0)], &paths)).len(), 1);
     }
 
     /// Who had come to its end was held to nothing once its client had opened another session.
