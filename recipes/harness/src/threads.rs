@@ -97,12 +97,23 @@ impl Said {
             | Observation::Ends { .. } => true,
             Observation::Notes { .. } => return self.has_ended.then(|| refusal(what)),
         };
-        if is_over || task == 0 {
+        let wrong = self.has_ended.then(|| refusal(what)).or_else(|| self.is_told_of_two(task, what));
+        if is_over {
             self.open.remove(what.subject());
         } else {
             self.open.insert(what.subject().clone(), (task, what.clone()));
         }
-        self.has_ended.then(|| refusal(what))
+        wrong
+    }
+
+    /// Whether another task is in the section that this one enters. By one probe, two would be one.
+    fn is_told_of_two(&self, task: u32, what: &Observation) -> Option<String> {
+        let (other, Observation::Enters { .. }) = self.open.get(what.subject())? else { return None };
+        let Observation::Enters { .. } = what else { return None };
+        let is_there = *other != task && (*other == 0 || self.running.contains(other));
+        is_there.then(|| {
+            format!("two tasks tell by the probe of the main thread: {what}, where another is; give each probe.thread(n)")
+        })
     }
 
     /// Somebody tells, or writes, as this thread.
@@ -377,5 +388,40 @@ mod tests {
             assert_eq!(ended(when), (Some(2), true), "{when}");
         }
         assert_eq!(ended("behind"), (Some(0), false));
+    }
+
+    /// Two tasks of a process that were in one section were one thread, which had entered twice.
+    #[test]
+    fn two_tasks_that_enter_by_one_probe_are_refused() {
+        let (enters, leaves) =
+            (Observation::Enters { lock: "/lock".into() }, Observation::Leaves { lock: "/lock".into() });
+        let attempts = Observation::Attempts { lock: "/lock".into() };
+        let said = || Said { running: BTreeSet::from([1, 2]), ..Said::default() };
+        for one in [0, 1] {
+            let mut both = said();
+            assert_eq!(
+                [both.says(one, &attempts), both.says(2, &attempts), both.says(one, &enters)],
+                [const { None }; 3]
+            );
+            let wrong = both.says(2, &enters).expect("it is refused");
+            assert!(wrong.contains("two tasks tell by the probe of the main thread: enters the"), "{wrong}");
+        }
+        let mut in_turn = said();
+        let turns = [
+            (1, &enters),
+            (1, &enters),
+            (1, &leaves),
+            (2, &enters),
+            (2, &leaves),
+            (0, &enters),
+            (0, &leaves),
+        ];
+        assert!(turns.iter().all(|(task, what)| in_turn.says(*task, what).is_none()));
+        let mut after = said();
+        assert_eq!(after.says(1, &enters), None);
+        after.running.remove(&1);
+        assert_eq!(after.says(2, &enters), None, "the other has ended, as if it had left");
+        let other = Observation::Enters { lock: "/other".into() };
+        assert_eq!(after.says(0, &other), None);
     }
 }
