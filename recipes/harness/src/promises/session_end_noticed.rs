@@ -1,6 +1,7 @@
 //! `session-end-noticed`.
 
 use super::findings::broken;
+use crate::context::RunningThreads;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,8 +31,10 @@ pub struct SessionEndNoticed {
     open: BTreeMap<(ActorId, Text), u8>,
     /// Who has lost an ephemeral znode with its session.
     lost: BTreeSet<ActorId>,
-    /// Whose code has ended: nobody is left to notice what becomes of its session, or of one that it is given later.
-    ended: BTreeSet<ActorId>,
+    /// Whose code has ended: nobody is left to notice what becomes of its session, or of one that it is given later; but
+    /// for its other threads, which may go on.
+    ended: BTreeMap<ActorId, bool>,
+    running: RunningThreads,
     /// Who is in the midst of nothing may end as if all were done.
     of_midst: bool,
 }
@@ -108,7 +111,10 @@ impl SessionEndNoticed {
 
     fn finishes(&mut self, actor: ActorId, end: End, found: &mut Vec<Finding>) {
         let lives = self.sessions.values().any(|other| *other == (actor, true));
-        let finding = match (self.forgets(actor), end) {
+        let threads_go_on = !end.leaves_nothing_running() && self.running.any_of(actor);
+        self.ended.insert(actor, threads_go_on);
+        let told = if threads_go_on { self.told.get(&actor).copied() } else { self.forgets(actor) };
+        let finding = match (told, end) {
             (Some(_), End::SessionLost | End::Failed) => Finding::Tested,
             (Some(false), End::Done) => {
                 broken(format!("{actor} takes itself for done though its session is over"), None)
@@ -130,6 +136,7 @@ impl Promise for SessionEndNoticed {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        self.running.see(event);
         match event {
             Event::Observed { actor, what } => self.hear(*actor, what, found),
             Event::Is(GroundTruth::LearnsExpiry { actor }) => {
@@ -152,7 +159,9 @@ impl Promise for SessionEndNoticed {
                     found.push(broken(format!("{actor} goes on writing though its session is over"), None));
                 }
             }
-            Event::Is(GroundTruth::SessionOpened { session, actor }) if !self.ended.contains(actor) => {
+            Event::Is(GroundTruth::SessionOpened { session, actor })
+                if self.ended.get(actor).is_none_or(|threads_go_on| *threads_go_on) =>
+            {
                 // Its client may have renewed it.
                 let (said, open) = (self.said.get(actor).copied(), self.open.clone());
                 self.forgets(*actor);
@@ -166,10 +175,7 @@ impl Promise for SessionEndNoticed {
             Event::Is(GroundTruth::NodeDeleted { by: SessionId::NONE, owner, .. }) => {
                 self.lost.extend(self.sessions.get(owner).map(|(actor, _)| *actor));
             }
-            Event::Is(GroundTruth::Finished { actor, end }) => {
-                self.finishes(*actor, *end, found);
-                self.ended.insert(*actor);
-            }
+            Event::Is(GroundTruth::Finished { actor, end }) => self.finishes(*actor, *end, found),
             Event::Is(GroundTruth::Crashed { actor }) => drop(self.forgets(*actor)),
             Event::Is(_) => {}
         }
@@ -177,7 +183,8 @@ impl Promise for SessionEndNoticed {
 
     fn at_rest(&self, _rest: &Rest, found: &mut Vec<Finding>) {
         let waits = |actor| broken(format!("{actor} waits on though its session is over"), None);
-        found.extend(self.told.keys().map(waits));
+        // What the threads wait for that go on, only they can tell.
+        found.extend(self.told.keys().filter(|actor| !self.ended.contains_key(actor)).map(waits));
     }
 }
 
@@ -271,6 +278,28 @@ mod tests {
             }
             assert_eq!(broken(inner), 0);
         }
+    }
+
+    /// What outlived the main thread could work on without a session.
+    #[test]
+    fn a_thread_that_outlives_the_main_one_is_to_notice_as_well() {
+        let told = |then: &[Event]| {
+            let before = [by_thread(1, attempts(0)), ends(0, End::Done)];
+            said_in(SessionEndNoticed::of_midst(), &[&before, then])
+        };
+        let (enters, leaves) = (|| by_thread(1, enters(0)), || by_thread(1, leaves(0)));
+        let wrong = ["p0/1 goes on though its session is over"];
+        assert_eq!(told(&[learns(0), enters(), leaves(), enters()]), wrong);
+        assert_eq!(told(&[learns(0), enters(), leaves()]), [""; 0], "it was under way");
+        assert_eq!(told(&[learns(0), opened_anew(0), enters(), leaves(), enters()]), [""; 0]);
+        let alone = [ends(0, End::Done), learns(0), enters(), leaves(), enters()];
+        assert_eq!(said_in(SessionEndNoticed::of_midst(), &[&alone]), [""; 0], "it was not known before");
+        let mut promise = SessionEndNoticed::of_midst();
+        let mut found = Vec::new();
+        let waits = [opened(0), by_thread(1, attempts(0)), ends(0, End::Done), learns(0)];
+        waits.iter().for_each(|event| promise.see(event, &mut found));
+        promise.at_rest(&Rest::default(), &mut found);
+        assert_eq!(found, []);
     }
 
     #[test]
