@@ -46,7 +46,7 @@ const OPEN: [Word<'static>; 9] = [
     words::SETS,
     words::ADDS,
 ];
-const OVER: [Word<'static>; 9] = [
+pub(super) const OVER: [Word<'static>; 9] = [
     words::PASSES,
     words::GIVES_UP,
     words::HAS_LEFT,

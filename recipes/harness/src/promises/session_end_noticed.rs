@@ -1,6 +1,7 @@
 //! `session-end-noticed`.
 
 use super::findings::broken;
+use super::no_failure::OVER;
 use crate::context::RunningThreads;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
@@ -77,8 +78,11 @@ impl SessionEndNoticed {
                 self.open.remove(&about);
                 (false, Some(Said::IsThrough))
             }
-            // It does something else since.
+            // It does something else since, or is through with what it has begun by a word that begins nothing else.
             Observation::Notes { .. } => {
+                if OVER.contains(&what.word()) {
+                    self.open.remove(&about);
+                }
                 (false, self.said.get(&process).copied().filter(|said| *said != Said::IsThrough))
             }
         };
@@ -278,6 +282,9 @@ mod tests {
             }
             assert_eq!(broken(inner), 0);
         }
+        let puts = Event::Observed { actor: main, what: Observation::begins(words::PUTS, "pay", 0) };
+        let has_put = [puts, notes(0, "has put", "pay")];
+        assert_eq!([broken(&has_put[..1]), broken(&has_put)], [1, 0]);
     }
 
     /// What outlived the main thread could work on without a session.
