@@ -100,30 +100,57 @@ fn who_waits_for_ever_is_stuck_though_another_ends_as_its_own_session_is_closed(
 
 const GATE: &str = "/stuck/gate";
 
+/// What who waits at the gate says of it.
+#[derive(Clone, Copy, Debug)]
+enum Says {
+    /// A word of its own.
+    Waits,
+    /// That it is inside, and has what it asked for.
+    IsInside,
+}
+
 /// Who comes to a gate waits until it is gone, but does not look whether it is when its watch is set.
-async fn comes_to(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Result<(), Error> {
+async fn comes_to(says: Says, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> Result<(), Error> {
     if role.me.process == 0 {
         zk.sleep(Duration::from_millis(500)).await;
         return zk.delete(&path(GATE), -1).await;
     }
-    probe.observe(Observation::begins(Word::own("waits at"), GATE, 0));
+    let lock = || ROOT.into();
+    let begins = match says {
+        Says::Waits => vec![Observation::begins(Word::own("waits at"), GATE, 0)],
+        Says::IsInside => {
+            vec![Observation::Attempts { lock: lock() }, Observation::Enters { lock: lock() }]
+        }
+    };
+    begins.into_iter().for_each(|what| probe.observe(what));
     if zk.exists(&path(GATE)).await?.is_some() {
         zk.sleep(Duration::from_secs(1)).await;
         zk.exists_watch(&path(GATE)).await?.1.await;
     }
-    probe.observe(Observation::ends(Word::own("goes on from"), GATE, 0));
+    probe.observe(match says {
+        Says::Waits => Observation::ends(Word::own("goes on from"), GATE, 0),
+        Says::IsInside => Observation::Released { lock: lock() },
+    });
     Ok(())
 }
 
-/// Whatever was begun by a word of its own was taken for what is meant to last, and this lost wake-up held.
+/// Whatever was begun by a word of its own was taken for what is meant to last, and so was whatever is done by who is inside:
+/// this lost wake-up held.
 #[test]
-fn only_its_author_can_say_whether_it_is_meant_to_wait_on_in_what_it_has_begun() {
+fn only_its_author_can_say_whether_it_is_meant_to_wait_on_in_what_it_has_begun_or_inside() {
+    for says in [Says::Waits, Says::IsInside] {
+        only_its_author_can_say(says);
+    }
+}
+
+fn only_its_author_can_say(says: Says) {
     let verdicts = |own: Option<NoWaiterStuck>| {
         let promises = move || -> Vec<Box<dyn AnyPromise>> {
             let own = own.iter().map(|own| Box::new(own.clone()) as Box<dyn AnyPromise>);
             own.chain([Box::new(NoFailure) as Box<dyn AnyPromise>]).collect()
         };
-        let mut trial = Trial::new("gate", comes_to).setup([ROOT, GATE]).promises(promises);
+        let code = move |zk, probe, role| comes_to(says, zk, probe, role);
+        let mut trial = Trial::new("gate", code).setup([ROOT, GATE]).promises(promises);
         trial.about = about("gate", "It loses a wake-up.", Bounds::clients(2));
         let catalogue = Catalogue::empty().with(trial);
         let config = catalogue.check_config("gate").expect("it is there");
