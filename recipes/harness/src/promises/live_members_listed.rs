@@ -5,7 +5,7 @@ use crate::context::below;
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
 /// At rest, whoever has joined the group, has not left it and has a live session is listed by a znode of that session; and
@@ -19,6 +19,8 @@ pub struct LiveMembersListed {
     group: &'static str,
     /// The last session of each process, while it lives.
     live: BTreeMap<ActorId, SessionId>,
+    /// Whose last session has ended.
+    lost: BTreeSet<ActorId>,
     /// Who has joined, and where: by several znodes at a time, if all are there.
     members: BTreeMap<(ActorId, Text), Listed>,
     /// The znodes below the group, and by whom and of whom they are.
@@ -39,7 +41,8 @@ enum Listed {
 impl LiveMembersListed {
     /// For one group.
     pub fn of(group: &'static str) -> Self {
-        LiveMembersListed { group, live: BTreeMap::new(), members: BTreeMap::new(), there: BTreeMap::new() }
+        let (live, lost) = (BTreeMap::new(), BTreeSet::new());
+        LiveMembersListed { group, live, lost, members: BTreeMap::new(), there: BTreeMap::new() }
     }
 
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
@@ -66,8 +69,7 @@ impl LiveMembersListed {
                         *member != actor || *listed == Listed::Yes && there.contains_key(path)
                     });
                     // Who tells it once the znode is made may not have learned yet that this has gone with its session.
-                    let lives = self.live.contains_key(&actor.main());
-                    let listed = if lives { Listed::No } else { Listed::Before };
+                    let listed = if self.lost.contains(&actor.main()) { Listed::Before } else { Listed::No };
                     self.members.insert((actor, node.into()), listed);
                     if let Some((by, owner)) = self.there.get(node).copied()
                         && self.live.get(&actor.main()) == Some(&by)
@@ -139,10 +141,14 @@ impl Promise for LiveMembersListed {
             Event::Is(GroundTruth::NodeDeleted { path, .. }) => drop(self.there.remove(path)),
             Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.live.insert(*actor, *session);
+                self.lost.remove(actor);
             }
             // Its client may go on in another one.
             Event::Is(GroundTruth::SessionClosed { session, actor, .. }) => {
-                self.live.retain(|_, last| last != session);
+                if self.live.get(actor) == Some(session) {
+                    self.live.remove(actor);
+                    self.lost.insert(*actor);
+                }
                 self.members
                     .retain(|(member, _), listed| member.main() != *actor || *listed != Listed::ToItsEnd);
                 let its = self.members.iter_mut().filter(|((member, _), _)| member.main() == *actor);
@@ -160,7 +166,10 @@ impl Promise for LiveMembersListed {
                 its.filter(|(_, listed)| **listed == Listed::Yes)
                     .for_each(|(_, listed)| *listed = Listed::ToItsEnd);
             }
-            Event::Is(GroundTruth::Crashed { actor }) => self.ends(*actor),
+            Event::Is(GroundTruth::Crashed { actor }) => {
+                self.ends(*actor);
+                self.lost.remove(actor);
+            }
             Event::Is(_) => {}
         }
     }
@@ -255,7 +264,10 @@ mod tests {
         let is_member =
             || Event::Observed { actor: actor(0), what: Observation::begins(words::IS_A_MEMBER_BY, NODE, 0) };
         let promise = || LiveMembersListed::of(LOCK);
-        let found = findings(promise(), vec![opened(0), opened(1), says("joins"), is_member()]);
+        // It tells that it joins before it has a session, and others before they have one.
+        let found = findings(promise(), vec![says("joins"), opened(0), opened(1), is_member()]);
+        assert_eq!(broken_by(&found).len(), 1);
+        let found = findings(promise(), vec![says("joins"), is_member()]);
         let what = "p0 takes itself for a member, and has not made /lock/p0";
         assert_eq!(broken_by(&found), [(what, None)]);
         assert_eq!(findings(promise(), vec![says("joins"), created(NODE, 0), is_member()]), []);
