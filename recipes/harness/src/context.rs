@@ -54,6 +54,8 @@ pub(crate) enum Standing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Again {
     asks: bool,
+    /// It asks by another znode, and is inside by what it has.
+    anew: bool,
     /// How many sections go on around the one that it is in.
     outer: u8,
     /// It has just left an inner one, and may tell of its release as well.
@@ -175,6 +177,14 @@ impl SessionTracker {
     /// Whether this ends an inner section: the outer one goes on.
     fn goes_on(&mut self, actor: ActorId, what: &Observation) -> bool {
         let has = self.standing.get(&actor).copied().filter(|how| *how != Standing::Waits);
+        if self.again.get(&actor).is_some_and(|again| again.anew) {
+            self.again.remove(&actor);
+            match what {
+                Observation::GivesUp { .. } => return true,
+                Observation::Attempts { .. } => {}
+                _ => drop(self.inside.remove(&actor)),
+            }
+        }
         if self.is_nested(actor, what) {
             return true;
         }
@@ -259,7 +269,9 @@ impl SessionTracker {
         let asking = self.again.iter().filter(|(other, again)| asks(other, again)).map(|(other, _)| *other);
         for other in asking.collect::<Vec<_>>() {
             self.again.remove(&other);
-            if self.inside.remove(&other).is_none() {
+            if self.inside.contains_key(&other) {
+                self.again.insert(other, Again { anew: true, ..Again::default() });
+            } else {
                 self.standing.insert(other, Standing::Waits);
             }
         }

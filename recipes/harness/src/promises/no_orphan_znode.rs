@@ -289,7 +289,12 @@ mod tests {
         assert_eq!(judge(&[&outer, &inner, &ends], there), 1);
         assert_eq!(judge(&[&outer, &inner, &ends, &inner], &[]), 1, "it kept it for the next attempt");
         let anew = [attempts(0), created("/lock/a-lock-0000000001", 0), gives_up(0)];
-        assert_eq!(judge(&[&outer, &anew], there), 1, "what it asked for by another one is over");
+        assert_eq!(
+            judge(&[&outer, &anew], there),
+            0,
+            "what it asked for by another one is over, and it is inside"
+        );
+        assert_eq!(judge(&[&outer, &anew, &ends], there), 1);
     }
 
     /// Who registers elsewhere below the lock for as long as it lives left that behind with its attempt.

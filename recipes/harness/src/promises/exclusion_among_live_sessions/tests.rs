@@ -415,4 +415,11 @@ fn who_is_inside_and_asks_by_another_znode_is_inside_still() {
     let gets_it = vec![leaves(0), deleted(first, 0, 0), granted_as(0, second, None), enters(0)];
     assert_eq!(next(vec![granted(0), enters(0)], gets_it.clone()), 1);
     assert_eq!(next(vec![granted(0), enters(0)], [gets_it, vec![leaves(0)]].concat()), 0);
+    // It gives the other up, and is inside by the first.
+    let gives_up = || vec![deleted(second, 0, 0), gives_up(0), deleted(first, 0, 0)];
+    for is_in in [vec![granted(0), enters(0)], vec![enters(0)]] {
+        assert_eq!(next(is_in.clone(), gives_up()), 1);
+        assert_eq!(next(is_in.clone(), [vec![attempts(0)], gives_up()].concat()), 1);
+        assert_eq!(next(is_in, [gives_up(), vec![leaves(0)]].concat()), 0);
+    }
 }
