@@ -5,6 +5,7 @@ use super::no_failure::OVER;
 use crate::context::RunningThreads;
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
+use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
@@ -28,8 +29,10 @@ pub struct SessionEndNoticed {
     wrote: BTreeSet<ActorId>,
     /// Whose last word was that it asks for something or has it, or that it is through with something.
     said: BTreeMap<ActorId, Said>,
-    /// What processes have or have begun, and are not through with: how often each is inside.
-    open: BTreeMap<(ActorId, Text), u8>,
+    /// What processes have or have begun, and are not through with.
+    open: BTreeMap<(ActorId, Text), Open>,
+    /// Who was told, and has another session: it is inside by what it had lost.
+    is_stale: BTreeSet<(ActorId, Text)>,
     /// Who has lost an ephemeral znode with its session.
     lost: BTreeSet<ActorId>,
     /// Whose code has ended: nobody is left to notice what becomes of its session, or of one that it is given later; but
@@ -47,6 +50,15 @@ enum Said {
     IsThrough,
 }
 
+/// How somebody is in the midst of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Open {
+    Has,
+    /// So many times, one within another.
+    IsIn(u8),
+    HasBegun,
+}
+
 impl SessionEndNoticed {
     /// For trials in which a silent actor need not be in the midst of anything: it may be through.
     pub fn of_midst() -> Self {
@@ -56,20 +68,29 @@ impl SessionEndNoticed {
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
         let process = actor.main();
         let about = (process, what.subject().clone());
+        self.leaves_stale(&about, what);
         let (begins, said) = match what {
-            Observation::Enters { .. } | Observation::Begins { .. } => {
-                *self.open.entry(about).or_default() += 1;
+            Observation::Enters { .. } => {
+                let times = match self.open.get(&about) {
+                    Some(Open::IsIn(times)) => times.saturating_add(1),
+                    _ => 1,
+                };
+                self.open.insert(about, Open::IsIn(times));
+                (true, None)
+            }
+            Observation::Begins { .. } => {
+                self.open.entry(about).or_insert(Open::HasBegun);
                 (true, None)
             }
             Observation::Granted { .. } | Observation::Shares { .. } => {
-                self.open.entry(about).or_default();
+                self.open.entry(about).or_insert(Open::Has);
                 (false, Some(Said::Asks))
             }
             Observation::Attempts { .. } => (false, Some(Said::Asks)),
             // From the section within another, or from that, or it was never told that it entered.
             Observation::Leaves { .. } => {
                 match self.open.get_mut(&about) {
-                    Some(times) if *times > 1 => *times -= 1,
+                    Some(Open::IsIn(times)) if *times > 1 => *times -= 1,
                     _ => drop(self.open.remove(&about)),
                 }
                 (false, self.said.get(&process).copied().filter(|said| *said == Said::Asks))
@@ -102,15 +123,52 @@ impl SessionEndNoticed {
         }
     }
 
+    /// Who leaves, stops, or begins anew what it was inside by goes on without it.
+    fn leaves_stale(&mut self, about: &(ActorId, Text), what: &Observation) {
+        let is_over = match what {
+            Observation::Enters { .. } | Observation::Begins { .. } => false,
+            Observation::Notes { .. } => what.word() == words::STOPS,
+            _ => true,
+        };
+        if is_over && self.is_stale.remove(about) && self.is_stale.iter().all(|(other, _)| *other != about.0)
+        {
+            self.is_told_no_more(about.0);
+        }
+    }
+
+    fn is_told_no_more(&mut self, process: ActorId) -> Option<bool> {
+        self.began.retain(|thread| thread.main() != process);
+        self.wrote.retain(|thread| thread.main() != process);
+        self.lost.remove(&process);
+        self.told.remove(&process)
+    }
+
     /// What it was told and did does not matter any more.
     fn forgets(&mut self, actor: ActorId) -> Option<bool> {
         self.sessions.retain(|_, (other, _)| *other != actor);
-        self.began.retain(|thread| thread.main() != actor);
-        self.wrote.retain(|thread| thread.main() != actor);
         self.said.remove(&actor);
         self.open.retain(|(process, _), _| *process != actor);
-        self.lost.remove(&actor);
-        self.told.remove(&actor)
+        self.is_stale.retain(|(process, _)| *process != actor);
+        self.is_told_no_more(actor)
+    }
+
+    /// It goes on in another session, and is inside by nothing if it was told that the one was over and has lost what it had.
+    fn renews(&mut self, actor: ActorId) {
+        if self.told.contains_key(&actor) && self.lost.contains(&actor) {
+            let is_in = |open: &Open| matches!(open, Open::IsIn(_));
+            let inside = self.open.iter().filter(|((process, _), open)| *process == actor && is_in(open));
+            self.is_stale.extend(inside.map(|(about, _)| about.clone()));
+        }
+        if self.is_stale.iter().any(|(process, _)| *process == actor) {
+            // Nor has it lost anything by the new session; and to end is not to go on.
+            self.lost.remove(&actor);
+            self.told.insert(actor, true);
+            return self.sessions.retain(|_, (other, _)| *other != actor);
+        }
+        let (said, open) = (self.said.get(&actor).copied(), self.open.clone());
+        self.forgets(actor);
+        self.said.extend(said.map(|said| (actor, said)));
+        self.open = open;
     }
 
     fn finishes(&mut self, actor: ActorId, end: End, found: &mut Vec<Finding>) {
@@ -167,10 +225,7 @@ impl Promise for SessionEndNoticed {
                 if self.ended.get(actor).is_none_or(|threads_go_on| *threads_go_on) =>
             {
                 // Its client may have renewed it.
-                let (said, open) = (self.said.get(actor).copied(), self.open.clone());
-                self.forgets(*actor);
-                self.said.extend(said.map(|said| (*actor, said)));
-                self.open = open;
+                self.renews(*actor);
                 self.sessions.insert(*session, (*actor, true));
             }
             Event::Is(GroundTruth::SessionClosed { session, .. }) => {
@@ -197,7 +252,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
     use crate::event::Resource;
-    use crate::words;
+    use crate::words::Word;
 
     fn learns(p: u16) -> Event {
         Event::Is(GroundTruth::LearnsExpiry { actor: actor(p) })
@@ -285,6 +340,42 @@ mod tests {
         let puts = Event::Observed { actor: main, what: Observation::begins(words::PUTS, "pay", 0) };
         let has_put = [puts, notes(0, "has put", "pay")];
         assert_eq!([broken(&has_put[..1]), broken(&has_put)], [1, 0]);
+    }
+
+    /// With another session of its client, who was inside by what it had lost could work on there.
+    #[test]
+    fn who_is_inside_by_what_it_has_lost_is_to_leave_though_its_client_has_another_session() {
+        let told = |then: &[Event]| {
+            let before = [granted(0), enters(0), vanished("/lock/p0", 0), learns(0), opened_anew(0)];
+            said_in(SessionEndNoticed::of_midst(), &[&before, then])
+        };
+        let task = |what: Word<'static>| Observation::begins(what, "/task/1", 0);
+        let works = || {
+            let [takes, is_done] = [task(words::TAKES), Observation::ends(words::IS_DONE_WITH, "/task/1", 0)]
+                .map(|what| Event::Observed { actor: actor(0), what });
+            [takes, is_done]
+        };
+        let wrong = ["p0 goes on though its session is over"];
+        assert_eq!(told(&works()), [""; 0], "it was under way");
+        assert_eq!(told(&[works(), works()].concat()), wrong);
+        let writes = || wrote(Resource::Unfenced, 0, true);
+        assert_eq!(told(&[writes(), writes()]), ["p0 goes on writing though its session is over"]);
+        let stops = Event::Observed { actor: actor(0), what: Observation::note(words::STOPS, LOCK, 0) };
+        for leaves in [leaves(0), released(0), gives_up(0), attempts(0), stops] {
+            let then = [vec![leaves], works().to_vec(), works().to_vec(), vec![writes(), writes()]].concat();
+            assert_eq!(told(&[&works()[..], &then].concat()), [""; 0]);
+        }
+        assert_eq!(told(&[ends(0, End::Done)]), [""; 0], "it does not go on");
+        // A member joins again, and who has lost nothing is inside by what it has.
+        let is_in = |what: Event| {
+            let before = [what, vanished("/lock/p0", 0), learns(0), opened_anew(0)];
+            said_in(SessionEndNoticed::of_midst(), &[&before, &[works(), works()].concat()])
+        };
+        let member = Observation::begins(words::IS_A_MEMBER_BY, "/group/p0", 0);
+        assert_eq!(is_in(Event::Observed { actor: actor(0), what: member }), [""; 0]);
+        let kept = [enters(0), learns(0), opened_anew(0)];
+        let kept = said_in(SessionEndNoticed::of_midst(), &[&kept, &[works(), works()].concat()]);
+        assert_eq!(kept, [""; 0]);
     }
 
     /// What outlived the main thread could work on without a session.
