@@ -194,8 +194,7 @@ fn check() -> CheckReport {
 }
 
 fn broken(path: Path) -> CheckedPromise {
-    let (name, verdict) = ("exclusion".into(), Verdict::Broken);
-    let (tested, broken) = (Some(4), Some(path));
+    let (name, verdict, tested, broken) = ("exclusion".into(), Verdict::Broken, Some(4), Some(path));
     CheckedPromise { name, verdict, tested, partly: None, broken, expected: None, tested_when: None }
 }
 

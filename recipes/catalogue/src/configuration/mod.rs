@@ -35,5 +35,6 @@ use zk_harness::trial::Trial;
 
 /// All of them, the right ones first.
 pub fn trials() -> Vec<Trial> {
-    [followed::right(), notified::trials(), vec![followed::torn(), set_once::trial()], careless::trials()].concat()
+    [followed::right(), notified::trials(), vec![followed::torn(), set_once::trial()], careless::trials()]
+        .concat()
 }
