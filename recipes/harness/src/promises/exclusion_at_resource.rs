@@ -131,12 +131,13 @@ impl ExclusionAtResource {
         match event {
             Event::Observed { actor, what } => self.hear(*actor, what),
             Event::Is(GroundTruth::Wrote { resource, actor, accepted, .. }) if self.is_at(*resource) => {
-                return match (self.is_late(*actor), *accepted) {
+                let holder = self.by_whose_grant(*actor);
+                return match (self.is_late(holder), *accepted) {
                     (true, true) => Effect::Breaks(*actor),
                     (true, false) => Effect::Passes,
                     (false, true) => match self.intruded_upon_by(*actor) {
                         Some(holder) => Effect::Intrudes(*actor, holder),
-                        None => self.supersede_before(*actor),
+                        None => self.supersede_before(holder),
                     },
                     (false, false) => Effect::None,
                 };
@@ -235,6 +236,17 @@ impl ExclusionAtResource {
 
     fn is_at(&self, resource: Resource) -> bool {
         (self.at == At::Fenced) == (resource != Resource::Unfenced)
+    }
+
+    /// A thread that was never granted it writes by the last grant of its process.
+    fn by_whose_grant(&self, writer: ActorId) -> ActorId {
+        let is_its = |other: &&ActorId| other.main() == writer.main();
+        match self.has_place(writer) {
+            true => writer,
+            false => {
+                self.order.iter().rev().chain(self.superseded.keys()).find(is_its).copied().unwrap_or(writer)
+            }
+        }
     }
 
     fn is_late(&self, writer: ActorId) -> bool {

@@ -34,6 +34,25 @@ fn a_write_by_turns_of_a_live_session_is_a_defect_at_the_unfenced_resource() {
     assert_eq!(broken_by(&found), [(UNFENCED, None)]);
 }
 
+/// What a thread wrote that was granted nothing itself was never late.
+#[test]
+fn a_thread_writes_by_the_last_grant_of_its_process() {
+    let helps = || by_thread(1, wrote(Unfenced, 0, true));
+    let found = |then: &[Event]| {
+        let before = [opened(0), opened(1), attempts(0), granted(0), helps(), attempts(1), granted(1)];
+        let found = findings(ExclusionAtResource::unfenced(LOCK), [&before, then].concat());
+        broken_by(&found).into_iter().map(|(what, failed)| (what.to_owned(), failed)).collect::<Vec<_>>()
+    };
+    let what = UNFENCED.to_owned();
+    let late = [wrote(Unfenced, 1, true), helps()];
+    assert_eq!(found(&late), [(what.clone(), None)]);
+    assert_eq!(found(&[helps(), wrote(Unfenced, 1, true)]), [], "before the later holder's first");
+    let outlives = [closed(0), wrote(Unfenced, 1, true), helps()];
+    assert_eq!(found(&outlives), [(what, Some(Assumption::NoActionAfterSessionEnd))]);
+    let again = [wrote(Unfenced, 1, true), attempts(0), granted(0), helps()];
+    assert_eq!(found(&again), []);
+}
+
 /// Who told that it entered, and of no grant, had no place among the holders, and two who wrote by turns held.
 #[test]
 fn who_enters_what_it_asks_for_is_granted_it() {
