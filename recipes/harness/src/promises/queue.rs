@@ -373,9 +373,13 @@ impl TakesInOrder {
         TakesInOrder { ears, priorities, taken, waiting, count: 0, asking }
     }
 
-    /// Those ask no more. What one of them may have had is not judged.
-    fn forget(&mut self, are_those: impl Fn(ActorId) -> bool) {
+    /// Those ask no more. What one of them may have had is not judged: of one that has died, what nobody else gets until its
+    /// session is over.
+    fn forget(&mut self, is_dead: bool, are_those: impl Fn(ActorId) -> bool) {
         self.may_have_had(&are_those);
+        if is_dead && self.asking.keys().any(|actor| are_those(*actor)) {
+            self.waiting.retain(|waiting| waiting.overtaken.is_some());
+        }
         self.asking.retain(|actor, _| !are_those(*actor));
     }
 
@@ -455,8 +459,9 @@ impl Promise for TakesInOrder {
             }
             // It may ask on, and what it has by then is given back when that session ends.
             Some(QueueStep::Lapses(actor)) => self.may_have_had(|other| other.main() == actor),
-            Some(QueueStep::Ends(actor)) => self.forget(|other| other.main() == actor),
-            Some(QueueStep::IsDone(actor) | QueueStep::Fails(actor)) => self.forget(|other| other == actor),
+            Some(QueueStep::Ends(actor)) => self.forget(true, |other| other.main() == actor),
+            Some(QueueStep::Fails(actor)) => self.forget(true, |other| other == actor),
+            Some(QueueStep::IsDone(actor)) => self.forget(false, |other| other == actor),
             Some(
                 QueueStep::Takes(..)
                 | QueueStep::WorkedOff(_)
