@@ -76,7 +76,8 @@ impl NoFailure {
             | Observation::Released { .. }
             | Observation::Ends { .. } => (false, true),
         };
-        let puts = word == words::PUTS;
+        // Who tries something else has left the former as it is.
+        let puts = [words::PUTS, words::SETS].contains(&word);
         if puts {
             self.open.retain(|(other, _), (_, puts)| *other != actor || !*puts);
         }

@@ -227,10 +227,7 @@ impl Views {
                 self.readers.entry(actor).or_default().told = true;
             }
             Some((words::HAS_SET, about, _)) if (self.owes, self.of) == (Owes::Committed, Of::Values) => {
-                if let Some(value) = about.strip_prefix(self.root).and_then(|rest| rest.strip_prefix(" to "))
-                {
-                    found.push(self.has_set(actor, value));
-                }
+                found.extend(self.has_set(actor, about));
             }
             Some((words::SEES, about, _)) => {
                 if let Some(shown) = about.strip_prefix(self.root).filter(|rest| rest.starts_with('{')) {
@@ -241,17 +238,21 @@ impl Views {
         }
     }
 
-    /// Whether one of the values was what it says that it has set it to, at any time.
-    fn has_set(&self, actor: ActorId, value: &str) -> Finding {
-        let mut all = self.states.iter().chain(&self.past).flat_map(Children::values);
-        if all.any(|was| **was == *value) {
-            return Finding::Tested;
+    /// Whether one of the values, or this one, was what it says that it has set it to, at any time.
+    fn has_set(&self, actor: ActorId, about: &str) -> Option<Finding> {
+        let (path, value) = about.split_once(" to ")?;
+        let child = self.child(path);
+        if child.is_none() && path != self.root {
+            return None;
         }
-        let root = self.root;
-        let what = format!(
-            "{actor} says that it has set {root} to {value}, and no znode below it ever had that data"
-        );
-        broken_at(what, [root])
+        let is = |name: &Text| child.as_ref().is_none_or(|child| child == name);
+        let mut all = self.states.iter().chain(&self.past).flatten();
+        if all.any(|(name, was)| is(name) && **was == *value) {
+            return Some(Finding::Tested);
+        }
+        let which = if child.is_some() { "it never" } else { "no znode below it ever" };
+        let what = format!("{actor} says that it has set {path} to {value}, and {which} had that data");
+        Some(broken_at(what, [self.root]))
     }
 
     fn sees(&mut self, actor: ActorId, shown: &str, found: &mut Vec<Finding>) {

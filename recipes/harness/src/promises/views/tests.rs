@@ -53,12 +53,14 @@ fn rests(events: Vec<Event>) -> Vec<Finding> {
 #[test]
 fn to_say_that_it_was_set_to_what_it_never_was_breaks_committed_reads() {
     let judged = |to: &str| judge(Views::committed(ROOT, Of::Values), &[says(0, "has set", to)]);
-    for was in ["/c to 1", "/c to 2", "/d to 3", "/c", "/cc to 3"] {
+    for was in ["/c to 1", "/c to 2", "/c/a to 2", "/d to 3", "/c", "/cc to 3"] {
         assert_eq!(broken_by(&judged(was)), [], "{was}");
     }
     assert_eq!(judged("/c to 1"), [Finding::Tested]);
     let what = "p0 says that it has set /c to 3, and no znode below it ever had that data";
     assert_eq!(broken_by(&judged("/c to 3")), [(what, None)]);
+    let what = "p0 says that it has set /c/x to 1, and it never had that data";
+    assert_eq!(broken_by(&judged("/c/x to 1")), [(what, None)]);
     assert_eq!(judge(Views::committed(ROOT, Of::Names), &[says(0, "has set", "/c to 3")]), []);
     assert_eq!(judge(Views::untorn(ROOT, Of::Values), &[says(0, "has set", "/c to 3")]), []);
 }
