@@ -397,11 +397,14 @@ impl TakesInOrder {
         let Some(at) = self.waiting.iter().position(|waiting| *waiting.item == *item) else { return };
         let taken = self.waiting.remove(at);
         *self.taken.entry(taken.payload).or_default() += 1;
-        // Who has asked in a former session may take what it was given then.
-        let Some(asked) = self.asking.get_mut(&actor) else { return };
+        // Who has never told that it asks may have had this one for long; it asks on from now.
+        let is_untold = !self.asking.contains_key(&actor);
+        let asked = self.asking.entry(actor).or_insert(Asked { count: self.count, took: false });
         asked.took = true;
         let count = asked.count;
-        if taken.overtaken.is_some_and(|others| !others.contains(&actor)) {
+        if is_untold {
+            // Nor is it a test.
+        } else if taken.overtaken.is_some_and(|others| !others.contains(&actor)) {
             let what = format!("{actor} takes {item} only after one that comes behind it");
             found.push(broken_of(what, item));
         } else if self.waiting.iter().any(|other| other.is_there) {

@@ -155,6 +155,9 @@ fn who_asks_once_takes_each_in_order() {
     assert_eq!(found(vec![asks(1), takes(1, 1), takes(1, 2), takes(1, 3)]), 0);
     assert_eq!(found(vec![asks(1), takes(1, 3), takes(1, 2), takes(1, 1)]), 2);
     assert_eq!(found(vec![asks(1), takes(1, 1), takes(1, 3), takes(1, 2)]), 1);
+    assert_eq!(found(vec![takes(1, 3), takes(1, 2), takes(1, 1)]), 2, "it never tells that it asks");
+    assert_eq!(found(vec![takes(1, 1), takes(1, 2), takes(1, 3)]), 0);
+    assert_eq!(found(vec![asks(2), takes(2, 2), takes(1, 1), takes(1, 3)]), 0, "it may have had it for long");
     let two = |then: Vec<Event>| found([vec![asks(1), asks(2)], then].concat());
     assert_eq!(two(vec![takes(2, 1), takes(1, 3), takes(2, 2)]), 0, "it may have had it");
     assert_eq!(two(vec![takes(2, 1), takes(1, 3), asks(2), takes(2, 2)]), 1, "it asks for another");
