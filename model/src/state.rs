@@ -127,11 +127,13 @@ impl State {
                 Some(Watch { actor: client.actor(), path: watching.path.clone(), of_children })
             })
         });
+        let ended = live.iter().filter(|client| trial.programs().is_some() && !waiting(client));
         Rest {
             unfinished: live.iter().filter(waiting).map(|client| client.actor()).collect::<Vec<ActorId>>(),
             nodes: own.map(|(path, node)| (path.clone(), node.owner().unwrap_or(SessionId::NONE))).collect(),
             sessions: live.iter().map(session).collect(),
             watches: watches.collect(),
+            unshown: ended.map(|client| client.actor()).collect(),
         }
     }
 }

@@ -215,7 +215,7 @@ impl Judge {
             ));
         }
         // Whoever has something is in the midst of it, so that nobody's watches are asked for.
-        Ok(Rest { unfinished: who.waiting(), nodes, sessions: who.open(), watches: Vec::new() })
+        Ok(Rest { unfinished: who.waiting(), nodes, sessions: who.open(), ..Rest::default() })
     }
 
     /// The kinds of which nothing of their own can be judged here.

@@ -235,6 +235,9 @@ pub struct Rest {
     pub sessions: Vec<(SessionId, ActorId)>,
     /// The one-shot watches of these actors that somebody waits for; none where servers do not tell.
     pub watches: Vec<Watch>,
+    /// Whose code has ended and who are shown no further, though what outlives the code goes on: a search leaves out what the
+    /// client of a program that has ended does.
+    pub unshown: Vec<ActorId>,
 }
 
 /// A one-shot watch that has not fired.

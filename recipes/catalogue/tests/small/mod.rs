@@ -245,7 +245,7 @@ impl Run {
                 .filter(live)
                 .map(|i| (outside.clients[i].session, outside.clients[i].actor))
                 .collect(),
-            watches: Vec::new(),
+            ..Rest::default()
         };
         drop(outside);
         for promise in &self.promises {

@@ -390,6 +390,10 @@ impl Promise for Views {
             return;
         }
         for (actor, reader) in &self.readers {
+            // Nobody knows what it has been given since.
+            if rest.unshown.contains(&actor.main()) {
+                continue;
+            }
             let lives = rest.sessions.iter().any(|(_, of)| *of == actor.main());
             let root = self.root;
             let (goes_on, why) = match reader.follows {

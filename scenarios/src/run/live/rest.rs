@@ -133,6 +133,6 @@ async fn judge_rest(
         return Err("who had not ended lost its session at the very end".into());
     }
     let nodes = setup.look().await.map_err(|why| format!("what is left could not be listed: {why}"))?;
-    context.monitor.at_rest(&Rest { unfinished, nodes, sessions: lived.to_vec(), watches: Vec::new() });
+    context.monitor.at_rest(&Rest { unfinished, nodes, sessions: lived.to_vec(), ..Rest::default() });
     Ok(())
 }

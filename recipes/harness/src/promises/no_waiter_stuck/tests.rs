@@ -231,7 +231,8 @@ fn who_has_a_lock_and_watches_for_something_is_left_open() {
             watch.map(|(p, path, of_children)| Watch { actor: actor(p), path: path.into(), of_children });
         let nodes = vec![("/lock/p0".into(), session(0))];
         let unfinished = vec![actor(0), actor(1)];
-        let rest = Rest { unfinished, nodes, sessions, watches: watch.into_iter().collect() };
+        let watches = watch.into_iter().collect();
+        let rest = Rest { unfinished, nodes, sessions, watches, ..Rest::default() };
         let found = resting(promise, events.to_vec(), &rest);
         broken_by(&found).into_iter().map(|(what, failed)| (what.to_owned(), failed)).collect::<Vec<_>>()
     };

@@ -196,6 +196,18 @@ fn who_follows_is_to_see_the_last_though_its_code_has_come_to_its_end() {
     assert_eq!(judge(vec![crashed(0)]), []);
 }
 
+/// A right program was broken in every search: its watch had fired, and what its client does once it has ended is left out.
+#[test]
+fn of_whom_nothing_more_is_shown_nobody_knows_what_it_has_seen_last() {
+    let follows = vec![says(0, "follows", ROOT), says(0, "sees", "/c{a=2,b=1}"), finished(0)];
+    let judged = |unshown| {
+        let events = [vec![opened(0), opened(1)], history(), follows.clone()].concat();
+        let sessions = vec![(session(0), actor(0))];
+        resting(Views::fresh(ROOT, Of::Values), events, &Rest { sessions, unshown, ..Rest::default() })
+    };
+    assert_eq!((broken_by(&judged(vec![])).len(), judged(vec![actor(0)])), (1, vec![]));
+}
+
 #[test]
 fn a_thread_that_waits_on_when_the_main_one_has_ended_is_judged_as_well() {
     let old = [says(0, "follows", ROOT), says(0, "sees", "/c{a=1,b=1}")].map(|event| by_thread(1, event));
