@@ -37,3 +37,18 @@ fn commitments_groups_configurations_and_semaphores_are_judged() {
     let alone = format!("kinds.py:decides_alone --promises commitment=/tx {faults}");
     assert_eq!(searched(&host().join("tests"), "0", &alone)["promise"], "agreement");
 }
+
+/// A search leaves out what its client does when it has ended, and said that it had missed that.
+#[test]
+fn who_follows_by_watches_and_returns_is_no_more_than_undecided_in_a_search() {
+    if python().is_none() {
+        return;
+    }
+    let bounds = "--clients 2 --crashes 0 --drops 0 --expiries 0 --lag 0";
+    let words = format!("kinds.py:watches --promises configuration=/config {bounds}");
+    let report = searched(&host().join("tests"), "0", &words);
+    let mut promises = report["promises"].as_array().expect("a list").iter();
+    let fresh = promises.find(|it| it["name"] == "fresh-at-rest").expect("it is owed");
+    let [verdict, fresh] = [&report["verdict"], &fresh["verdict"]];
+    assert_eq!((verdict, fresh), (&"undecided".into(), &"never-tested".into()), "{report:#}");
+}

@@ -249,3 +249,13 @@ def takes_permits(client, probe, slots=2):
 
 def takes_one_more(client, probe):
     takes_permits(client, probe, slots=3)
+
+
+def watches(client, probe):
+    """Follows by what its client calls, which goes on when this has returned."""
+    if probe.process == 0:
+        client.create("/config/a", b"0")
+        client.set("/config/a", b"1")
+    else:
+        probe.notes("follows", "/config")
+        client.DataWatch("/config/a", lambda data, stat: probe.sees("/config", {"a": data} if stat else {}))
