@@ -15,7 +15,8 @@ use zk_api::{SessionId, Text};
 /// Only a process that ends in this way can begin anew with another session; one that goes on waiting waits for
 /// something that no server will ever tell it. An actor that is told while it ends anyhow is not judged, nor is one
 /// that ends after it was through with what it did, or had begun something that takes no znode of its own. What was
-/// under way when the actor was told may still be done: a write, and what an earlier answer has begun.
+/// under way when the actor was told may still be done: a write, and what an earlier answer has begun. Whoever is inside by
+/// what it has lost is to leave, though its client has another session: there it begins and writes no more than that either.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SessionEndNoticed {
     /// Whose the sessions are of those who have not ended, and whether they live.
@@ -31,7 +32,7 @@ pub struct SessionEndNoticed {
     said: BTreeMap<ActorId, Said>,
     /// What processes have or have begun, and are not through with.
     open: BTreeMap<(ActorId, Text), Open>,
-    /// Who was told, and has another session: it is inside by what it had lost.
+    /// Who was told, has another session, and is inside by what it had lost; and what that was.
     is_stale: BTreeSet<(ActorId, Text)>,
     /// Who has lost an ephemeral znode with its session.
     lost: BTreeSet<ActorId>,
