@@ -1,8 +1,8 @@
-//! Ensemble states per second on one thread and on two, and bytes per state: three servers from the start, a transaction, a crash
-//! and a further election, to their end.
+//! Ensemble states per second on one thread and on two, and bytes per state: three servers from the start, a
+//! transaction, a crash and a further election, to their end.
 //!
-//! Memory is what the process holds at most (`VmHWM`), less what it held before, over the number of states: states known
-//! and to be explored, transitions recorded for liveness, steps remembered.
+//! Memory is what the process holds at most (`VmHWM`), less what it held before, over the number of states: states
+//! known and to be explored, transitions recorded for liveness, steps remembered.
 
 use std::io::Write;
 use zk_model::Verdict;

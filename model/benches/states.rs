@@ -51,8 +51,8 @@ fn explored(trial: Arc<Trial>) -> u64 {
     check.states
 }
 
-/// Without what follows a search and is counted in no states: one more with guids in the other order, and one that looks
-/// for what comes round by the order of numbers.
+/// Without what follows a search and is counted in no states: one more with guids in the other order, and one that
+/// looks for what comes round by the order of numbers.
 fn one_search(bounds: Bounds) -> CheckConfig {
     CheckConfig { guids_fall: true, livelock: false, ..CheckConfig::new(bounds) }
 }

@@ -42,8 +42,8 @@ pub enum Action {
     Crash(u8),
     /// Of those processes whose sessions' ids have no place in the order of all yet, this one has the lowest.
     Rank(u8),
-    /// Its code begins with a new session, of this rank: another life after a crash or the loss of its session, or its first
-    /// one.
+    /// Its code begins with a new session, of this rank: another life after a crash or the loss of its session, or its
+    /// first one.
     Begin(u8, u16),
     /// The same before it has a session.
     Early(u8, u16),

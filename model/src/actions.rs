@@ -44,8 +44,9 @@ impl Possible<'_> {
         if self.actors.begin_first(state, actions) {
             return actions.len();
         }
-        // Tasks that the loss of a connection or session has woken look before anybody does anything else: a promise takes what
-        // a client knows for what its code was told. What others do now, they could as well have done before.
+        // Tasks that the loss of a connection or session has woken look before anybody does anything else: a promise
+        // takes what a client knows for what its code was told. What others do now, they could as well have done
+        // before.
         if let Some(nth) = state.clients.iter().position(|client| client.is_news) {
             let ready = 0..state.clients[nth].node.ready.len() as u8;
             actions.extend(ready.map(|k| Action::Run(nth as u8, k)));
@@ -88,8 +89,9 @@ impl Possible<'_> {
         free
     }
 
-    /// Whether the only server has told of this session's end, and is to write it before whatever comes later. What it is
-    /// asked to read it answers from the tree as it was. With lag it need be no end at all: a deposed leader has told of it.
+    /// Whether the only server has told of this session's end, and is to write it before whatever comes later. What it
+    /// is asked to read it answers from the tree as it was. With lag it need be no end at all: a deposed leader has
+    /// told of it.
     fn owes_end(&self, client: &Client) -> bool {
         self.scope.bounds.lag == 0 && client.lives && client.state == KeeperState::Expired
     }
@@ -199,8 +201,8 @@ impl Possible<'_> {
         if matches!(client.phase, Phase::Crashed | Phase::Unbegun) {
             return;
         }
-        // A process that is done still has a session, and what that one leaves behind ends with it. Without any, only its
-        // next life can show that it has crashed.
+        // A process that is done still has a session, and what that one leaves behind ends with it. Without any, only
+        // its next life can show that it has crashed.
         if is_done && !self.leaves_traces(state, usize::from(me), client) {
             let comes_back = left.restarts > 0 && client.rounds_left > 0 && !client.may_come_back();
             if left.crashes > 0 && comes_back && client.phase == Phase::Running {
@@ -220,8 +222,8 @@ impl Possible<'_> {
         let has_to_lose = client.served || comes_before || state.service.can_go_back(usize::from(me));
         let connected = client.state == KeeperState::SyncConnected && has_to_lose;
         // A client that finds no server fails what was asked of it. After a first connection, that is the same as a
-        // connection which drops at once, but for who waits for its state to change, and for one whose session has ended:
-        // the next connection would tell it.
+        // connection which drops at once, but for who waits for its state to change, and for one whose session has
+        // ended: the next connection would tell it.
         let tells = client.is_early() || client.node.waits.changes > 0 || !client.served;
         let is_refused = client.state == KeeperState::Disconnected
             && tells
@@ -240,8 +242,8 @@ impl Possible<'_> {
         }
     }
 
-    /// Whether anybody can tell if the session of a process that is done ends: by what the session owns, what was sent and
-    /// has not arrived, or a watch that fires no more.
+    /// Whether anybody can tell if the session of a process that is done ends: by what the session owns, what was sent
+    /// and has not arrived, or a watch that fires no more.
     fn leaves_traces(&self, state: &State, me: usize, client: &Client) -> bool {
         let under_way = !(client.queue.is_empty() && client.ghosts.is_empty() && client.writes.is_empty());
         client.lives
@@ -260,17 +262,18 @@ fn is_stamped(request: &Request) -> bool {
     }
 }
 
-/// Whether the next message is the end of the connection. It comes when the code has done with what it was given before: a
-/// promise takes what the client knows then for what its code was told. Of credentials that are refused no promise is told.
+/// Whether the next message is the end of the connection. It comes when the code has done with what it was given
+/// before: a promise takes what the client knows then for what its code was told. Of credentials that are refused no
+/// promise is told.
 fn is_lost(client: &Client) -> bool {
     client.inbox.first().is_some_and(|hashed| hashed.message == Message::Lost)
 }
 
 /// Code that waits for more calls and watches has polled what the last of some messages that come together is for: else
-/// each way of cutting the messages into such heaps would be a state, two to the power of their number. A search says that it
-/// left heaps out, unless the code waits for one thing alone. Then it takes that thing, and looks at the others only when it
-/// asks for them: to it they may as well come a moment later, in a heap of their own. (Not to code that looks at something
-/// once and does not wait for it.)
+/// each way of cutting the messages into such heaps would be a state, two to the power of their number. A search says
+/// that it left heaps out, unless the code waits for one thing alone. Then it takes that thing, and looks at the others
+/// only when it asks for them: to it they may as well come a moment later, in a heap of their own. (Not to code that
+/// looks at something once and does not wait for it.)
 const FEW: usize = 4;
 
 /// Whether a message may be the last of some that are there together when the code looks.
@@ -283,9 +286,9 @@ enum Last {
     IsLeftOut,
 }
 
-/// For each message that reaches a client next, up to news of the connection. The code has polled what one of them is for,
-/// and has not come to it yet as the last of them arrives. What that one is for it may poll only then, and prefer to what
-/// woke it.
+/// For each message that reaches a client next, up to news of the connection. The code has polled what one of them is
+/// for, and has not come to it yet as the last of them arrives. What that one is for it may poll only then, and prefer
+/// to what woke it.
 fn lasts(client: &Client) -> impl Iterator<Item = Last> {
     let Node { waits, polled, .. } = &*client.node;
     let (mut calls, mut given_up) = (polled.calls.iter(), client.given_up());
@@ -331,8 +334,8 @@ fn is_silent(client: &Client) -> bool {
     }
 }
 
-/// Whether it is looking for a server, and the next one may be wrong. That is news, too, of which it hears when its code has
-/// done with what it was given before.
+/// Whether it is looking for a server, and the next one may be wrong. That is news, too, of which it hears when its
+/// code has done with what it was given before.
 fn can_be_misled(state: &State, client: &Client) -> bool {
     let looks = client.runs() && client.lives && client.state == KeeperState::Disconnected;
     state.left.expiries > 0 && looks && client.node.ready.is_empty()

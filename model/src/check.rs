@@ -86,8 +86,8 @@ fn explore_all(trial: Arc<Trial>, config: &CheckConfig, progress: &mut dyn FnMut
     }
 }
 
-/// Whether a search that runs out is followed by one that compares numbers [by their order](CheckConfig::ranks), which may
-/// come round where they only grow: the last quarter of the time is kept for it.
+/// Whether a search that runs out is followed by one that compares numbers [by their order](CheckConfig::ranks), which
+/// may come round where they only grow: the last quarter of the time is kept for it.
 fn may_rank(config: &CheckConfig) -> bool {
     let is_own = matches!(config.engine, Engine::Own);
     is_own && config.livelock && !config.reductions.symmetry && !config.true_zxids && !config.ranks
@@ -166,9 +166,11 @@ fn in_one_order(
     (check, read)
 }
 
-/// The answer to what was asked: what became of one promise, or of all. `sought` is the promise that the search was for.
+/// The answer to what was asked: what became of one promise, or of all. `sought` is the promise that the search was
+/// for.
 ///
-/// What is known of a recipe whose checkpoints are not honest may be known of a run that there is not: that comes first.
+/// What is known of a recipe whose checkpoints are not honest may be known of a run that there is not: that comes
+/// first.
 fn verdict(names: &[&str], config: &CheckConfig, sought: Option<usize>, found: &Found) -> Verdict {
     if let Some(Stop::NotDetermined(what)) = &found.stop {
         return Verdict::NotDetermined { what: what.clone() };

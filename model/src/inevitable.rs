@@ -21,8 +21,8 @@ enum After {
 const LONGEST: usize = 300;
 
 /// The first step, counted from 1, behind which every continuation within the bounds breaks the promise of this number
-/// where it is owed; 0 if each does from the start. `None` if that was not found out before `gives_up` said so, which is
-/// asked with the number of states that were looked at behind one step.
+/// where it is owed; 0 if each does from the start. `None` if that was not found out before `gives_up` said so, which
+/// is asked with the number of states that were looked at behind one step.
 ///
 /// A continuation ends where nothing moves unless a fault makes it. One that goes round for ever avoids the break.
 pub fn inevitable_from(

@@ -218,8 +218,8 @@ impl At<'_> {
         self.absorb(&step);
     }
 
-    /// Tells of a connection. Whoever waits for that and for answers or events as well, be it in two tasks, may look when
-    /// some of these are there.
+    /// Tells of a connection. Whoever waits for that and for answers or events as well, be it in two tasks, may look
+    /// when some of these are there.
     fn connected(&mut self, news: &Input) {
         self.busy = self.client.may_be_late() && !self.replayer.trial.hears_singly;
         self.feed(news);
@@ -299,7 +299,8 @@ impl At<'_> {
         }
     }
 
-    /// The client learns it at once, or that it finds no server: what it would do in ignorance it could as well have done before.
+    /// The client learns it at once, or that it finds no server: what it would do in ignorance it could as well have
+    /// done before.
     fn drop_connection(&mut self, ghosts: usize) {
         let is_closed = |answer: &Answer| matches!(**answer, Ok(Response::Closed));
         let mut answers = self.client.inbox.iter().filter_map(|hashed| hashed.message.answer());
@@ -355,8 +356,8 @@ impl At<'_> {
         self.client.identities = Arc::default();
     }
 
-    /// So many of the writes that it has sent may still be served, each for whom the server takes it by then. A server that
-    /// refuses credentials, or has refused them, listens no more.
+    /// So many of the writes that it has sent may still be served, each for whom the server takes it by then. A server
+    /// that refuses credentials, or has refused them, listens no more.
     fn leave_in_flight(&mut self, ghosts: usize) {
         let refuses =
             |hashed: &Arc<HashedMessage>| hashed.message.last_state() == Some(KeeperState::AuthFailed);
@@ -375,8 +376,8 @@ impl At<'_> {
     }
 }
 
-/// Whether what is seen is the end of a round, which a next life need not do again: each thread goes through all of them,
-/// and the main one counts.
+/// Whether what is seen is the end of a round, which a next life need not do again: each thread goes through all of
+/// them, and the main one counts.
 fn ends_round(event: &Event) -> bool {
     match event {
         Event::Observed { actor, what: Observation::Leaves { .. } | Observation::Ends { .. } } => {

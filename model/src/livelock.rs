@@ -192,8 +192,9 @@ impl Edges {
         Some(Livelock { state, round: self.round(&nearest, state) })
     }
 
-    /// The nearest way round that one process goes by itself, in which it is served, and nothing comes of it that promises
-    /// see: it asks the same again and again, and is answered the same. Whether others go on meanwhile makes no difference.
+    /// The nearest way round that one process goes by itself, in which it is served, and nothing comes of it that
+    /// promises see: it asks the same again and again, and is answered the same. Whether others go on meanwhile makes
+    /// no difference.
     pub fn polling(&self) -> Option<Livelock> {
         let open = vec![false; self.starts.len()];
         let processes: BTreeSet<u16> = self.labels.iter().map(|label| label >> 6 & 0x3f).collect();
@@ -235,7 +236,8 @@ impl Edges {
         possible.difference(&taken).copied().collect()
     }
 
-    /// The sets of states that can be gone round in by edges that may be followed, none of them closed (Tarjan's algorithm).
+    /// The sets of states that can be gone round in by edges that may be followed, none of them closed (Tarjan's
+    /// algorithm).
     fn components(&self, closed: &[bool], follows: impl Fn(usize) -> bool) -> Vec<BTreeSet<u32>> {
         const NEW: u32 = u32::MAX;
         let n = self.starts.len();

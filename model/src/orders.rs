@@ -1,4 +1,5 @@
-//! The order of names in lists, which ZooKeeper leaves unspecified: any, and another each time. See [`zk_proto::order`].
+//! The order of names in lists, which ZooKeeper leaves unspecified: any, and another each time. See
+//! [`zk_proto::order`].
 //!
 //! A process is asked what it would do if the names came in another order: its *counterparts* are the same process,
 //! given the same names in other orders. While they do what it does, one order stands for all, and at its next
@@ -6,8 +7,9 @@
 //! ([`Reads::ORDER`]), and the search begins anew: then an answer may come in each order.
 //!
 //! Up to five names come in every order. Of more, those in which any two come first and last, with the others between
-//! them forwards and backwards (from twelve on only forwards, from seventeen on those of [`probes_of`]), and a search in which such a list has come to code that reads the order says that it left out
-//! orders. Counterparts are given fewer ([`probes_of`]), as one that differs is enough.
+//! them forwards and backwards (from twelve on only forwards, from seventeen on those of [`probes_of`]), and a search
+//! in which such a list has come to code that reads the order says that it left out orders. Counterparts are given
+//! fewer ([`probes_of`]), as one that differs is enough.
 //!
 //! [`Reads::ORDER`]: crate::reads::Reads::ORDER
 
@@ -95,8 +97,8 @@ pub fn orders_of(names: &Order) -> Vec<Order> {
     orders.collect()
 }
 
-/// The orders of names that are tried to find out whether code reads them, beginning with the one they are in: of more than
-/// a few, those in which each comes first, each last, and each two both ways.
+/// The orders of names that are tried to find out whether code reads them, beginning with the one they are in: of more
+/// than a few, those in which each comes first, each last, and each two both ways.
 ///
 /// Those of fewer of the names are what is left of these where the others are left out.
 pub fn probes_of(names: &Order) -> Vec<Order> {

@@ -2,7 +2,8 @@
 
 /// Promises that every recipe makes, behind those of its trial.
 pub const OWN_PROMISES: [&str; 4] = ["no-panic", "no-spin", HONEST_CHECKPOINTS, NO_LIVELOCK];
-/// That a recipe's checkpoints tell all that matters; where they do not, nothing else that a check says can be relied on.
+/// That a recipe's checkpoints tell all that matters; where they do not, nothing else that a check says can be relied
+/// on.
 pub const HONEST_CHECKPOINTS: &str = "honest-checkpoints";
 /// That what moves comes to an end: see [`crate::livelock`].
 pub const NO_LIVELOCK: &str = "no-livelock";

@@ -190,8 +190,8 @@ impl Replayer {
         steps.all(|step| first.node.digest == step.node.digest && is_same(&first, &step))
     }
 
-    /// A step, and those of its counterparts, to which names come in other orders (see [`crate::orders`]). These must be the
-    /// same: else the order of names is read.
+    /// A step, and those of its counterparts, to which names come in other orders (see [`crate::orders`]). These must
+    /// be the same: else the order of names is read.
     fn with_counterparts(&self, node: &Node, given: &Given) -> ProcessStep {
         let mut step = self.replay_twice(node, Some(given));
         let new = match &given.input {
@@ -466,8 +466,8 @@ impl Ran {
     }
 }
 
-/// Whether a step of a process is worked out in another time as well, which takes some microseconds. What code does with a
-/// clock shows in a short history, or else in those of the others that are as good as drawn.
+/// Whether a step of a process is worked out in another time as well, which takes some microseconds. What code does
+/// with a clock shows in a short history, or else in those of the others that are as good as drawn.
 fn is_timed(before: &Node) -> bool {
     let history = std::iter::successors(before.history.as_ref(), |item| item.before.as_ref());
     before.whole.is_multiple_of(TIMED) || history.count() < SHORT

@@ -1,7 +1,8 @@
 //! What a trial's actors read that varies in the simulator and is one value in a model unless somebody looks.
 //!
-//! A search begins with none of it. Each replay notes what its code has read; once that is more than the model varies, the
-//! search begins anew with it. So it costs nothing where nobody reads it, and it is never left out where somebody does.
+//! A search begins with none of it. Each replay notes what its code has read; once that is more than the model varies,
+//! the search begins anew with it. So it costs nothing where nobody reads it, and it is never left out where somebody
+//! does.
 //!
 //! ```
 //! use zk_model::reads::Reads;
@@ -34,19 +35,20 @@ impl Reads {
     /// Which of two sessions has the higher id.
     pub const SESSIONS: Reads = Reads(8);
 
-    /// Which events are withheld from a client that may not read, and told to it by a later connection. Nothing that code
-    /// reads: it asks for a znode that not everybody may read.
+    /// Which events are withheld from a client that may not read, and told to it by a later connection. Nothing that
+    /// code reads: it asks for a znode that not everybody may read.
     pub const WITHHELD: Reads = Reads(16);
 
     /// In which order the ephemeral znodes of one session go when it ends. Noted when somebody is told of two of them.
     pub const ENDS: Reads = Reads(32);
 
-    /// That there are guids: a text cannot tell that code compares it with another, so both orders are searched. Noted when
-    /// one is given, and never varied within one search: see [`CheckConfig::guids_fall`](crate::CheckConfig::guids_fall).
+    /// That there are guids: a text cannot tell that code compares it with another, so both orders are searched. Noted
+    /// when one is given, and never varied within one search: see
+    /// [`CheckConfig::guids_fall`](crate::CheckConfig::guids_fall).
     pub const GUIDS: Reads = Reads(128);
 
-    /// That a process has a second guid, so that with those of others there are more than two: a search with rising and one
-    /// with falling ones are not all their orders then. Noted, and never varied.
+    /// That a process has a second guid, so that with those of others there are more than two: a search with rising and
+    /// one with falling ones are not all their orders then. Noted, and never varied.
     pub const MORE_GUIDS: Reads = Reads(512);
 
     /// The numbers of zxids, and not only their order. All transactions are numbered then, and yet never as the

@@ -37,8 +37,9 @@ pub const STOPPED: &str = "stopped: it asks without end";
 
 type Answered = Result<(Response, Option<Watch>), Error>;
 
-/// After a session's end, so many calls in a row may each have others go on before their caller hears that they failed. One
-/// that makes more of them, and nothing else, hears of those at once: so code that tries again for ever never ends its turn.
+/// After a session's end, so many calls in a row may each have others go on before their caller hears that they failed.
+/// One that makes more of them, and nothing else, hears of those at once: so code that tries again for ever never ends
+/// its turn.
 const REFUSED_APART: u8 = 10;
 
 /// What the actor asks with, and what its replay answers through. Locked for moments, never while recipe code runs.
@@ -272,8 +273,8 @@ impl ZooKeeper for ReplayRuntime {
         call
     }
 
-    /// A timer may fire at any time while it is waited for, but not before another of the process that is over by then for
-    /// certain; it is gone when it is dropped.
+    /// A timer may fire at any time while it is waited for, but not before another of the process that is over by then
+    /// for certain; it is gone when it is dropped.
     fn sleep(&self, duration: Duration) -> Pending<()> {
         let (completer, pending) = Pending::slot();
         let mut inner = self.count();

@@ -86,7 +86,8 @@ fn renewed(client: &Client) -> Vec<ScriptStep> {
     [learns, told_of_connection(client, ScriptStep::Renew(p))].concat()
 }
 
-/// The step by which a client is connected. Whom that wakes waits for a step of its own where its code may be late for it.
+/// The step by which a client is connected. Whom that wakes waits for a step of its own where its code may be late for
+/// it.
 fn told_of_connection(client: &Client, step: ScriptStep) -> Vec<ScriptStep> {
     stepped(
         client.actor().process,
@@ -142,7 +143,8 @@ fn heard(model: &RecipeModel, before: &State, me: u8, many: u8, nth: u8) -> Vec<
     [ScriptStep::Busy(me.into())].into_iter().chain(heard).chain([ScriptStep::GoOn(me.into())]).collect()
 }
 
-/// Whether a message is an event that nobody waits for any more, nor will by an answer before it, which is no step elsewhere.
+/// Whether a message is an event that nobody waits for any more, nor will by an answer before it, which is no step
+/// elsewhere.
 fn is_nobodys(state: &State, me: u8, nth: u8) -> bool {
     let client = &state.clients[usize::from(me)];
     let (before, after) = client.inbox.split_at(nth.into());

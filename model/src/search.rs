@@ -253,8 +253,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether these actions lead from a state to one like it, and from there again. Where numbers are compared by their order
-    /// alone, states were taken for one that need not be.
+    /// Whether these actions lead from a state to one like it, and from there again. Where numbers are compared by
+    /// their order alone, states were taken for one that need not be.
     fn comes_round(&self, tree: &Tree, Livelock { state, round }: &Livelock) -> bool {
         let act = |state: State, nth: usize| {
             self.model.all_actions(&state).get(nth).map(|action| self.model.step(&state, *action).state)
@@ -323,8 +323,8 @@ fn path(tree: &Tree, state: Number, then: &[u16]) -> Vec<usize> {
     path.iter().chain(then).map(|nth| usize::from(*nth)).collect()
 }
 
-/// Takes the actions of these numbers from the first state on, and tells each in a line, as data to be drawn, and all as
-/// a script. A step that panics is the last, and has no scene.
+/// Takes the actions of these numbers from the first state on, and tells each in a line, as data to be drawn, and all
+/// as a script. A step that panics is the last, and has no scene.
 pub(crate) fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>, Vec<ScriptStep>) {
     let mut state = model.init().state;
     let (mut lines, mut scenes, mut story) = (Vec::new(), Vec::new(), Story::new(&state));

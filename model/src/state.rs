@@ -102,8 +102,9 @@ impl State {
         digest_all(0x5ee, [self.service.seen[me], self.monitors.seen[process], self.clients[me].seen])
     }
 
-    /// Whether a write is accepted that would be refused behind another one, which is on its way as well. Then its writer may
-    /// come to know of the one when the other has arrived. Otherwise that is the same as a write that arrives later.
+    /// Whether a write is accepted that would be refused behind another one, which is on its way as well. Then its
+    /// writer may come to know of the one when the other has arrived. Otherwise that is the same as a write that
+    /// arrives later.
     pub fn may_be_overtaken(&self, write: &Write) -> bool {
         let accepts = |outside: &mut Outside, write: &Write| outside.write(write.resource, write.token);
         let is_behind = |other: &Write| {

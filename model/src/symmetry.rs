@@ -27,8 +27,8 @@ const SESSIONS: i64 = 0x7a_6b00_0000_0000;
 const ME: u8 = 0xfd;
 const OTHER: u8 = 0xfe;
 
-/// A session of an actor, which has had so many before. `rank`: its place among the ids of all; where nobody looks, all are
-/// of one rank.
+/// A session of an actor, which has had so many before. `rank`: its place among the ids of all; where nobody looks, all
+/// are of one rank.
 pub fn session_of(actor: ActorId, rank: u16, before: u8) -> SessionId {
     let (before, life) = (i64::from(before) << 16, i64::from(actor.life) << 8);
     SessionId::new(SESSIONS | i64::from(rank) << 24 | before | life | (i64::from(actor.process) + 1))

@@ -3,9 +3,9 @@
 //! A process with one task runs it whenever it is woken. Where there are several, a woken task may stand still while
 //! the others go on, as threads do: the task that an input wakes runs in the same step if it is the only one that is
 //! ready, and every other waits for a step of its own. A task that stands still alone and the input that is late for it
-//! are the same thing, so nothing is lost by that, but where another timer is over meanwhile: with two of those, whom the
-//! one wakes waits for a step of its own, too. A task that asks something after its session's end hears that it fails in
-//! a step of its own, as others may see what it has done before.
+//! are the same thing, so nothing is lost by that, but where another timer is over meanwhile: with two of those, whom
+//! the one wakes waits for a step of its own, too. A task that asks something after its session's end hears that it
+//! fails in a step of its own, as others may see what it has done before.
 
 use crate::replay_runtime::ReplayRuntime;
 use std::collections::BTreeMap;

@@ -14,8 +14,8 @@ pub fn over_first(timers: &[(Duration, u8)], stand_still: bool) -> impl Iterator
     (0_u8..).zip(timers).filter(move |(_, timer)| is_first(timer)).map(|(nth, _)| nth)
 }
 
-/// Whether a timer is over for certain before another. What was set in one step is told by one clock at one rate; that may
-/// change before the next.
+/// Whether a timer is over for certain before another. What was set in one step is told by one clock at one rate; that
+/// may change before the next.
 fn is_over_before((short, age): &(Duration, u8), (long, other): &(Duration, u8)) -> bool {
     match age.cmp(other) {
         Ordering::Equal => short < long,

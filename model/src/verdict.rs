@@ -49,8 +49,8 @@ pub struct Check {
 /// The answer of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every state within the bounds was explored and no promise was broken (but as expected); or the one that was asked
-    /// for was not. Whether it was put to the test is told by [`PromiseReport::tested`].
+    /// Every state within the bounds was explored and no promise was broken (but as expected); or the one that was
+    /// asked for was not. Whether it was put to the test is told by [`PromiseReport::tested`].
     Holds,
     /// This promise was broken, in so many steps: the one that the search was for, if it was, or else the one that
     /// took the fewest, unless one was asked for. Others may be too; see `promises`.
@@ -94,7 +94,8 @@ pub struct Counterexample {
     pub violated_assumption: Option<Assumption>,
     /// One line a step, from the start.
     pub steps: Vec<String>,
-    /// From which of them on, counted from 1, the promise is broken whatever comes, if that was looked for and found out.
+    /// From which of them on, counted from 1, the promise is broken whatever comes, if that was looked for and found
+    /// out.
     pub inevitable_from: Option<usize>,
     /// The same as data, to be drawn; a last step that panics is missing.
     pub scenes: Vec<Scene>,

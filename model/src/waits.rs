@@ -17,8 +17,8 @@ pub struct Waits {
     pub changes: u8,
     /// Scheduling points.
     pub points: u8,
-    /// Timers, in the order in which they were set: how long each is, and how old: equally old are those that were set in
-    /// one step.
+    /// Timers, in the order in which they were set: how long each is, and how old: equally old are those that were set
+    /// in one step.
     pub timers: Vec<(Duration, u8)>,
     /// Writes on their way, waited for or not.
     pub writes: u8,
@@ -33,8 +33,8 @@ impl Waits {
         usize::from(self.changes) + usize::from(self.points) + self.timers.len() + usize::from(self.writes)
     }
 
-    /// What a process does that is in no model, if it does: it asks or waits for more than a state can count, or asks for
-    /// what is so long that a server closes the connection.
+    /// What a process does that is in no model, if it does: it asks or waits for more than a state can count, or asks
+    /// for what is so long that a server closes the connection.
     pub fn beyond(&self, asked: &[Arc<Req>]) -> Option<String> {
         let counted = [self.changes, self.points, self.writes].map(usize::from);
         let listed = [asked.len(), self.watches.len(), self.timers.len()];

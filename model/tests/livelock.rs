@@ -138,8 +138,8 @@ fn two_who_wait_for_each_other_by_polling_are_a_livelock() {
     assert!(steps.iter().rev().take(round.len()).all(|step| step.starts_with("round and round: ")));
 }
 
-/// A storm of resets: each round the numbers of the data grow, so that no search came to its end. By their order alone, what
-/// comes round is seen, and it is tried by the numbers themselves before anything is said.
+/// A storm of resets: each round the numbers of the data grow, so that no search came to its end. By their order alone,
+/// what comes round is seen, and it is tried by the numbers themselves before anything is said.
 #[test]
 fn two_who_set_and_reset_in_step_are_a_livelock() {
     let check = of(Way::Resets, |config| config.ranks = true);
@@ -169,8 +169,8 @@ fn two_who_back_off_in_step_are_a_livelock() {
     assert!(matches!(ranked.verdict, Verdict::Undecided { .. }) && broken(&ranked).is_empty());
 }
 
-/// Promises remember tokens, which are numbers of a tree that may not be the one that they were taken from: such a search
-/// broke `tokens-increase`.
+/// Promises remember tokens, which are numbers of a tree that may not be the one that they were taken from: such a
+/// search broke `tokens-increase`.
 #[test]
 fn the_order_of_numbers_breaks_no_promise_but_those_of_what_goes_round() {
     let config = CheckConfig { ranks: true, effects: true, ..full(2, 1, 1, 0) };

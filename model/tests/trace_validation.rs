@@ -185,8 +185,9 @@ fn what_happens_while_watches_are_on_their_way_is_told_as_one_or_not_at_all() {
     assert_eq!(restricted.why, Why::DifferentEvent);
 }
 
-/// B watches for /x and /y, which are not there, and is connected again. Then A makes /x, removes it, and makes /y; B is
-/// told of these without a number, in this order, and loses its connection before anybody says how far its server was.
+/// B watches for /x and /y, which are not there, and is connected again. Then A makes /x, removes it, and makes /y; B
+/// is told of these without a number, in this order, and loses its connection before anybody says how far its server
+/// was.
 fn told_and_lost(paths: &[&str]) -> Vec<VisibleStep> {
     let looks = |xid, path: &str| sends(B, xid, Request::Exists { path: path.into(), watch: true });
     let [x, y] = [3, 5].map(|counter| commits(counter, A, counter as i32));

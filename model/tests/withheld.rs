@@ -59,7 +59,8 @@ impl Promise for NeverLater {
     }
 }
 
-/// Process 0 waits for two znodes that process 1 makes for somebody else alone: it is told of them by its next connection.
+/// Process 0 waits for two znodes that process 1 makes for somebody else alone: it is told of them by its next
+/// connection.
 async fn waits(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
     let [a, b]: [ZPath; 2] = ["/t/a", "/t/b"].map(|path| path.parse().expect("a path"));
     if role.me.process > 0 {

@@ -88,8 +88,9 @@ impl From<RecipeError> for FileError {
 
 /// What a holder shows to resources: which lock it holds, in which mode, and since when.
 ///
-/// Sequencers of one file are ordered by `token`, as their holders were: [`Fence`](crate::Fence) admits by mode and token,
-/// without asking anybody, and is what makes a resource safe. [`check_sequencer`] tells more, but only of a moment.
+/// Sequencers of one file are ordered by `token`, as their holders were: [`Fence`](crate::Fence) admits by mode and
+/// token, without asking anybody, and is what makes a resource safe. [`check_sequencer`] tells more, but only of a
+/// moment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sequencer {
     /// The file.

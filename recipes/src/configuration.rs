@@ -315,8 +315,8 @@ impl<Z: ZooKeeper> Configuration<Z> {
                     return Err(RecipeError::Failed(self.error(ErrorCode::SystemError)));
                 }
                 Ok(MultiOutcome::Failed(codes)) => match codes.iter().flatten().next() {
-                    // Another writer was faster, or the list was old. The next one is as new as this failure, which has its
-                    // place in the order of writes.
+                    // Another writer was faster, or the list was old. The next one is as new as this failure, which has
+                    // its place in the order of writes.
                     Some(ErrorCode::NoNode | ErrorCode::NodeExists) => {}
                     Some(code) => return Err(RecipeError::Failed(self.error(*code))),
                     None => return Err(RecipeError::Failed(self.error(ErrorCode::SystemError))),

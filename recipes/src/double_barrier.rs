@@ -26,8 +26,8 @@ use zk_api::{
 ///   affect another round.
 /// - **The session is over:** [`RecipeError::SessionLost`]. For the others this is the member's death: a member whose
 ///   connection is lost must expect that they go on without it. [`Inside::lost`] tells it so.
-/// - **Dropping** the future of [`enter`](DoubleBarrier::enter), or an [`Inside`], submits the deletion of the znode. If
-///   the connection is lost just then, or the registration's outcome was unknown, it may stay, and others wait for
+/// - **Dropping** the future of [`enter`](DoubleBarrier::enter), or an [`Inside`], submits the deletion of the znode.
+///   If the connection is lost just then, or the registration's outcome was unknown, it may stay, and others wait for
 ///   it: [`abandon`](DoubleBarrier::abandon) or the next `enter` of the same `DoubleBarrier` removes it. It ends with
 ///   the session in any case.
 ///

@@ -14,8 +14,8 @@ pub enum Mode {
 /// The memory of a resource that compares tokens: it refuses whoever comes after a later holder.
 ///
 /// Locks can end without their holders knowing. A resource that asks for the holder's token with every access, and asks
-/// its `Fence`, is safe all the same. It must keep the fence as durably as it keeps what it protects, and ask in the same
-/// step in which it acts.
+/// its `Fence`, is safe all the same. It must keep the fence as durably as it keeps what it protects, and ask in the
+/// same step in which it acts.
 ///
 /// ```
 /// use zk_api::Zxid;

@@ -85,7 +85,8 @@ impl<Z: ZooKeeper> Line<Z> {
     pub async fn abandon(&mut self) -> Result<(), RecipeError> {
         while self.left {
             self.zk.checkpoint("line/abandon", &[Local::Text(self.parent.as_str()), Local::Text(&self.guid)]);
-            // A create or delete of an earlier connection may be on its way still; a place in the order comes behind it.
+            // A create or delete of an earlier connection may be on its way still; a place in the order comes behind
+            // it.
             let (ordered, listed) =
                 (session::ordered(&self.zk, &self.parent), self.zk.children(&self.parent));
             let names = match (ordered.await, listed.await) {
@@ -212,8 +213,8 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
     /// Looks where the own znode stands, and makes one if there is none.
     async fn look(&mut self, rule: Rule) -> Result<Look, RecipeError> {
         self.checkpoint("line/list", None);
-        // A create of an earlier connection may be on its way still, or not show yet; a place in the order comes behind it.
-        // Without one a second znode could turn up after the last look, and outlive the attempt.
+        // A create of an earlier connection may be on its way still, or not show yet; a place in the order comes behind
+        // it. Without one a second znode could turn up after the last look, and outlive the attempt.
         let ordered = self.node.is_none().then(|| session::ordered(&self.line.zk, &self.line.parent));
         let listed = self.line.zk.children(&self.line.parent);
         let decided = match ordered {

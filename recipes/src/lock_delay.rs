@@ -8,14 +8,15 @@ use zk_api::{CreateMode, Data, ErrorCode, Local, MultiOutcome, Op, ZPath, ZooKee
 
 /// For resources that cannot compare tokens: nobody comes there for so long after a holder has died.
 ///
-/// Who holds it alone leaves its mark, a znode that is no ephemeral one, before it does anything, and removes it when it gives the
-/// lock back. Who is granted the lock next and finds the mark of another knows that that one has not given it back. It
-/// waits for as long as that one asked for, by its own clock and from when it has looked on, which is later than the other's
-/// session has ended. Then it puts its own mark in the place of the other's.
+/// Who holds it alone leaves its mark, a znode that is no ephemeral one, before it does anything, and removes it when
+/// it gives the lock back. Who is granted the lock next and finds the mark of another knows that that one has not given
+/// it back. It waits for as long as that one asked for, by its own clock and from when it has looked on, which is later
+/// than the other's session has ended. Then it puts its own mark in the place of the other's.
 ///
-/// - **What it promises.** Between the end of a holder's session and the next holder's first write lies the delay. Writes
-///   of the former that land within it do no harm. How late they can be is for the user to know: a process that stands still
-///   for longer, or a write that travels for longer, is not covered. A [`Fence`](crate::Fence) needs no such bound.
+/// - **What it promises.** Between the end of a holder's session and the next holder's first write lies the delay.
+///   Writes of the former that land within it do no harm. How late they can be is for the user to know: a process that
+///   stands still for longer, or a write that travels for longer, is not covered. A [`Fence`](crate::Fence) needs no
+///   such bound.
 /// - **Cost.** A read and a write more for each grant, a write more for each release, and the delay for each death.
 /// - **Limits.** All holders must use it, with the same mark. The mark stays behind until the next holder comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +31,8 @@ impl LockDelay {
         LockDelay { mark, delay }
     }
 
-    /// Behind the grant: returns when the delay of a former holder is over and the own mark is there, or none is, if it is
-    /// held with others, whose reads do no harm later. Fails if the lock is lost meanwhile.
+    /// Behind the grant: returns when the delay of a former holder is over and the own mark is there, or none is, if it
+    /// is held with others, whose reads do no harm later. Fails if the lock is lost meanwhile.
     pub(crate) async fn begin<Z: ZooKeeper>(
         &self,
         held: &Held<'_, Z>,
@@ -83,7 +84,8 @@ impl LockDelay {
         }
     }
 
-    /// Before the release of one who holds it alone: nobody need wait. Fails if the lock is lost already; then the next holder waits.
+    /// Before the release of one who holds it alone: nobody need wait. Fails if the lock is lost already; then the next
+    /// holder waits.
     pub(crate) async fn end<Z: ZooKeeper>(&self, held: &Held<'_, Z>) -> Result<(), RecipeError> {
         let (zk, own) = (&held.line().zk, held.node());
         loop {

@@ -27,8 +27,8 @@ pub enum Ghost {
 ///   Without `keep`, a member does not learn of that.
 /// - **The session is over:** [`RecipeError::SessionLost`]. The client is no longer a member by then; a new session
 ///   needs a new `Membership`, and has to join again.
-/// - **Dropping** the future of [`join`](Membership::join) or [`leave`](Membership::leave) leaves open whether the znode
-///   is there: `leave` makes sure that it is not. Dropping a `Membership` does not leave.
+/// - **Dropping** the future of [`join`](Membership::join) or [`leave`](Membership::leave) leaves open whether the
+///   znode is there: `leave` makes sure that it is not. Dropping a `Membership` does not leave.
 ///
 /// A member is listed as long as its session lives, which is up to the session's timeout longer than its process.
 /// Joining costs one request, keeping one more and nothing while nothing happens.

@@ -235,10 +235,10 @@ pub const CLAIM: &str = "claim-of-";
 ///   than the call. A more important item that comes between the list and the claim is taken next. An item that comes
 ///   back after its taker's death is in its old place.
 /// - **The session is over:** [`RecipeError::SessionLost`].
-/// - **Dropping** the future of [`take`](Consumer::take), or a [`Taken`] that is not done, submits the claim's deletion.
-///   If that is lost the claim may stay, and the item with it: [`abandon`](Consumer::abandon) or the next `take` of the
-///   same `Consumer` removes it. It ends with the session in any case. With [`Delivery::AtMostOnce`], an item may be
-///   lost if the future is dropped while it is removed.
+/// - **Dropping** the future of [`take`](Consumer::take), or a [`Taken`] that is not done, submits the claim's
+///   deletion. If that is lost the claim may stay, and the item with it: [`abandon`](Consumer::abandon) or the next
+///   `take` of the same `Consumer` removes it. It ends with the session in any case. With [`Delivery::AtMostOnce`], an
+///   item may be lost if the future is dropped while it is removed.
 ///
 /// An uncontended take costs four writes and four reads. The number of items and claims ever made is bounded by the
 /// parent's counter, 2^31 - 1: beyond that, a put fails with [`RecipeError::Exhausted`].
@@ -382,8 +382,8 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
         }
     }
 
-    /// One look at the items, and what is to be done about it. Tells whether one was claimed and read. `place` is that in
-    /// line, which is held meanwhile.
+    /// One look at the items, and what is to be done about it. Tells whether one was claimed and read. `place` is that
+    /// in line, which is held meanwhile.
     async fn look(&mut self, place: &ZPath) -> Result<bool, RecipeError> {
         let claim = self.claim.clone();
         let told = claim.as_ref().map_or("", |claim| claim.as_str());

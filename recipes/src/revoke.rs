@@ -71,10 +71,10 @@ pub enum Ended {
 
 /// Sees who stands in line for a lock, asks holders to give it back, and takes it from those who do not.
 ///
-/// It works on any lock of this crate. Holders that listen to [`Held::revoked`](crate::Held::revoked) heed its requests;
-/// waiters that are asked hear of it when they are granted the lock. A lock that it takes is gone: the next in line holds
-/// it at once, whatever the former holder still does. Writes and deletions name a contender's znode, whose path is never
-/// another's, so a late or repeated one hits nobody else.
+/// It works on any lock of this crate. Holders that listen to [`Held::revoked`](crate::Held::revoked) heed its
+/// requests; waiters that are asked hear of it when they are granted the lock. A lock that it takes is gone: the next
+/// in line holds it at once, whatever the former holder still does. Writes and deletions name a contender's znode,
+/// whose path is never another's, so a late or repeated one hits nobody else.
 ///
 /// ```
 /// use std::time::Duration;

@@ -22,15 +22,15 @@ fn next_lower_writer(all: &[Contender<'_>], own: usize) -> Option<usize> {
 /// A shared lock: writers hold it alone, readers together, and all in the order in which they came.
 ///
 /// Every contender makes an ephemeral sequential child of the lock's znode, `GUID-read-N` or `GUID-write-N`. A writer
-/// holds the lock when no child has a lower number, a reader when no *writer's* has. Until then a writer watches the next
-/// lower child, whatever its kind, and a reader the next lower writer's. So nobody starves: a reader that comes behind a
-/// waiting writer waits for it.
+/// holds the lock when no child has a lower number, a reader when no *writer's* has. Until then a writer watches the
+/// next lower child, whatever its kind, and a reader the next lower writer's. So nobody starves: a reader that comes
+/// behind a waiting writer waits for it.
 ///
-/// - **Everything that [`Lock`](crate::Lock) says** of lost answers, claims, deleted znodes, dropped futures and the end
-///   of the session holds here as well.
+/// - **Everything that [`Lock`](crate::Lock) says** of lost answers, claims, deleted znodes, dropped futures and the
+///   end of the session holds here as well.
 /// - **Wake-ups.** The end of a writer wakes all readers that stand directly behind it, as they go on together. Beyond
-///   that each change wakes one waiter at most. Each contender costs a create, and a list and a check for each time that
-///   it is woken.
+///   that each change wakes one waiter at most. Each contender costs a create, and a list and a check for each time
+///   that it is woken.
 /// - **Tokens.** That of a writer is higher than those of all before it, readers or writers; that of a reader is higher
 ///   than those of all writers before it. Readers that hold it together may come to a resource in any order, so a
 ///   resource that compares tokens must know the mode: [`Fence`](crate::Fence) does.

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// The version of [`CompareReport`]'s JSON.
 pub const COMPARE_SCHEMA: &str = "zoocheck-compare/2";
 
-/// Recipes × what counts in a choice. Apart from `wall_seconds` it is a function of the build and of what was asked for.
+/// Recipes × what counts in a choice. Apart from `wall_seconds` it is a function of the build and of what was asked
+/// for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompareReport {

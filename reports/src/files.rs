@@ -15,8 +15,8 @@ pub struct FileError {
 
 /// Writes all that a sweep leaves behind into a directory, each file whole.
 ///
-/// `report.json` comes first: the others can be made from it again. How long it took is in none of them, so that they are
-/// the same to the byte wherever and however often a sweep is run.
+/// `report.json` comes first: the others can be made from it again. How long it took is in none of them, so that they
+/// are the same to the byte wherever and however often a sweep is run.
 pub fn write_dir(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
     let mut report = SweepReport { wall_seconds: None, ..report.clone() };
     // Where shards were merged, each had the first of its own.

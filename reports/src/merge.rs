@@ -42,8 +42,8 @@ pub fn merge(mut parts: Vec<(String, SweepReport)>, partial: bool) -> Result<Swe
         }
     }
     let range = (first.seeds.first, first.seeds.end);
-    // The first seeds of all shards are the first of the range. A share of a short one may have no seed at all; nobody can
-    // have run that.
+    // The first seeds of all shards are the first of the range. A share of a short one may have no seed at all; nobody
+    // can have run that.
     let firsts = (range.0..range.1).take(usize::try_from(of_all).unwrap_or(usize::MAX));
     let absent =
         firsts.map(|from| (from % of_all + 1, from)).filter(|(index, _)| !shards.contains_key(index));

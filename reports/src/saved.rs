@@ -52,8 +52,8 @@ pub fn read_sweep(path: &Path) -> Result<SweepReport, ReadError> {
     }
 }
 
-/// A file in a directory that a report would replace though it is not of one, and what it is. What a newer zoocheck wrote is
-/// not ours to replace either.
+/// A file in a directory that a report would replace though it is not of one, and what it is. What a newer zoocheck
+/// wrote is not ours to replace either.
 pub(crate) fn foreign(dir: &Path) -> Option<(PathBuf, String)> {
     let file = dir.join(REPORT_FILE);
     if !file.exists() {

@@ -12,9 +12,9 @@ pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/3";
 
 /// What came of a sweep.
 ///
-/// Apart from `wall_seconds` it is a function of the build, the scenario and the seeds: costs are counted in virtual time,
-/// messages and steps. A saved report has no `wall_seconds`, so that reports of shards, [merged](crate::merge()), are the
-/// report of one sweep over all of their seeds, to the byte.
+/// Apart from `wall_seconds` it is a function of the build, the scenario and the seeds: costs are counted in virtual
+/// time, messages and steps. A saved report has no `wall_seconds`, so that reports of shards, [merged](crate::merge()),
+/// are the report of one sweep over all of their seeds, to the byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepReport {
@@ -216,8 +216,8 @@ impl SweepReport {
         self.all().filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str())
     }
 
-    /// The failure to look at first: of the promise that breaks as the catalogue says, or else of the first one that broke, or
-    /// else of the first that leaves the answer open.
+    /// The failure to look at first: of the promise that breaks as the catalogue says, or else of the first one that
+    /// broke, or else of the first that leaves the answer open.
     pub fn foremost(&self) -> Option<&Failure> {
         let mut firsts = self.firsts().filter(|(.., how)| *how != Verdict::BrokenAsExpected);
         firsts.next().map(|(_, failure, _)| failure).or(self.failures.first())

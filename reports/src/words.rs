@@ -36,8 +36,8 @@ pub(crate) fn thousandths(of: u64, all: u64) -> u64 {
     }
 }
 
-/// Servers and client processes that a text names, such as `s0`, `p1`, `p1.2` and `p1/1`, without the lives and threads of
-/// a process: each once, in order.
+/// Servers and client processes that a text names, such as `s0`, `p1`, `p1.2` and `p1/1`, without the lives and threads
+/// of a process: each once, in order.
 pub fn named_in(text: &str) -> Vec<&str> {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')'));
     // `p1's`, a life behind a point, and a thread behind a stroke.

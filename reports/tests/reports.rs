@@ -412,8 +412,8 @@ fn reparsed<T: serde::Serialize>(report: &T) -> Value {
     serde_json::from_str(&to_json(report)).expect("JSON")
 }
 
-/// Each key of each form, with what stands there: `?` where the key may be missing. Read a difference before you commit it:
-/// what an old reader cannot bear wants another number.
+/// Each key of each form, with what stands there: `?` where the key may be missing. Read a difference before you commit
+/// it: what an old reader cannot bear wants another number.
 #[test]
 fn json_has_the_keys_that_it_had() {
     let (mut found, mut parts) = (String::new(), BTreeMap::new());

@@ -1,6 +1,7 @@
 //! What comes after a sweep: shrinking, in runs tried per second, and reading, merging and writing saved reports.
 //!
-//! `cargo bench -p zoocheck --bench sweeps`. Everything is the command itself, as somebody with a red build waits for it.
+//! `cargo bench -p zoocheck --bench sweeps`. Everything is the command itself, as somebody with a red build waits for
+//! it.
 
 use std::path::Path;
 use std::process::Command;

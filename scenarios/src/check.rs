@@ -16,7 +16,8 @@ use zk_reports::{
 
 /// Where a search gives up unless somebody says otherwise: once the process holds so many gigabytes.
 ///
-/// How much a state takes depends on what is explored. Measured: 70 to 250 bytes without lag, up to 1,800 where views lag.
+/// How much a state takes depends on what is explored. Measured: 70 to 250 bytes without lag, up to 1,800 where views
+/// lag.
 pub(crate) const MOST_GIGABYTES: u32 = 8;
 /// Where stateright's search gives up, which knows no limit of memory.
 pub(crate) const MOST_STATES_OF_STATERIGHT: u64 = 20_000_000;

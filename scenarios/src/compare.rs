@@ -56,8 +56,8 @@ pub(crate) struct CompareArguments {
 const POINTS: [(u16, f64); 4] = [(1, 1.0), (5, 1.0), (20, 1.0), (5, 50.0)];
 /// The seed of those runs.
 const SEED: u64 = 1;
-/// What a run as a whole is like has so many numbers at most. The first value of each is the usual one: an ensemble whose
-/// leaders give up after eight transactions, say, tells nothing of a recipe's cost.
+/// What a run as a whole is like has so many numbers at most. The first value of each is the usual one: an ensemble
+/// whose leaders give up after eight transactions, say, tells nothing of a recipe's cost.
 const LIKE: u64 = 64;
 /// How many turns all clients want together in them.
 const TURNS: u16 = 20;

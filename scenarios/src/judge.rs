@@ -187,8 +187,8 @@ fn promise(name: &str, model: &CheckReport, chaos: &SweepReport, keeps: bool) ->
     }
 }
 
-/// Where engines and catalogue do not agree, and what that comes to. `ended` tells of the search for what is known to break,
-/// and of that for what is known to hold.
+/// Where engines and catalogue do not agree, and what that comes to. `ended` tells of the search for what is known to
+/// break, and of that for what is known to hold.
 fn compare(trial: &JudgedTrial, ended: (bool, bool), keeps: &[&str]) -> (Vec<String>, Answer) {
     let (mut wrong, mut open) = (Vec::new(), Vec::new());
     for promise in &trial.promises {

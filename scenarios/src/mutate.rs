@@ -62,8 +62,8 @@ pub(crate) fn mutate(
     })
 }
 
-/// What is mutated, and the scenario that it is run in. With one server, fewer seeds come to each occasion: it is the recipe
-/// that goes wrong, and not the ensemble.
+/// What is mutated, and the scenario that it is run in. With one server, fewer seeds come to each occasion: it is the
+/// recipe that goes wrong, and not the ensemble.
 fn target(catalogue: &Trials, what: &str, how: &MutateArguments) -> Result<Target, BadInput> {
     if !is_program(what) {
         catalogue.find(what)?;

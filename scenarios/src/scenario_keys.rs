@@ -1,5 +1,5 @@
-//! The keys of scenario files, from the types that are read: what each is for, what it may be, and what it is if nothing is
-//! said.
+//! The keys of scenario files, from the types that are read: what each is for, what it may be, and what it is if
+//! nothing is said.
 
 use crate::bad_input::did_you_mean;
 use crate::output::print;

@@ -1,4 +1,5 @@
-//! A barrier of one's own: a znode; who finds it waits until it is gone. It comes with a promise that is written from nothing.
+//! A barrier of one's own: a znode; who finds it waits until it is gone. It comes with a promise that is written from
+//! nothing.
 
 use zoocheck::api::{ErrorCode, ZPath, ZooKeeper};
 use zoocheck::trials::prelude::*;
@@ -62,8 +63,8 @@ fn my_barrier() -> Trial {
         .summary("A znode; who finds it waits until it is gone.")
         .setup(["/my-barrier", BARRIER])
         .promises(|| vec![Box::new(Closed::default())])
-        // An error ends an attempt, and whoever made it: be it the one who was to lower the barrier. Whoever has passed asks for
-        // nothing more, and may be done before it knows of its session's end.
+        // An error ends an attempt, and whoever made it: be it the one who was to lower the barrier. Whoever has passed
+        // asks for nothing more, and may be done before it knows of its session's end.
         .opts_out(&["no-failure", "no-waiter-stuck"])
 }
 

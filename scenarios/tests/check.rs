@@ -35,7 +35,8 @@ fn every_promise_is_put_to_the_test_unless_somebody_says_otherwise() {
     assert_eq!((untested, &report["how"]["effects"]), (3, &false.into()));
 }
 
-/// What merges states on trust, and what is not shown to give the same verdict, finds what it finds and says nothing else.
+/// What merges states on trust, and what is not shown to give the same verdict, finds what it finds and says nothing
+/// else.
 #[test]
 fn a_search_that_is_not_shown_to_be_sound_never_says_holds() {
     for (words, why) in [
@@ -50,8 +51,8 @@ fn a_search_that_is_not_shown_to_be_sound_never_says_holds() {
     assert_eq!(ran.status, 0, "{}", ran.stdout);
 }
 
-/// Of a search that ended in time, and of one that did not, the last line and the exit status are those of the promise that
-/// was asked for, though another is broken.
+/// Of a search that ended in time, and of one that did not, the last line and the exit status are those of the promise
+/// that was asked for, though another is broken.
 #[test]
 fn with_a_promise_what_became_of_it_is_the_last_line() {
     let about = "check lock/no-recheck --clients 3 --expiries 1 --no-livelock --promise";

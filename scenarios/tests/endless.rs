@@ -1,5 +1,5 @@
-//! Whoever is told to end does so in time, though something hangs. A program of its own, as the command that hangs is this
-//! one again, with a recipe that never ends its turn.
+//! Whoever is told to end does so in time, though something hangs. A program of its own, as the command that hangs is
+//! this one again, with a recipe that never ends its turn.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitCode, Stdio};

@@ -1,5 +1,5 @@
-//! What README.md shows is so: each of its commands is run, in a small size where it would take long, and prints what the
-//! page says that it prints. The commands of ARCHITECTURE.md are run as well.
+//! What README.md shows is so: each of its commands is run, in a small size where it would take long, and prints what
+//! the page says that it prints. The commands of ARCHITECTURE.md are run as well.
 
 use crate::common::{command, needs, ran};
 use std::os::unix::fs::symlink;

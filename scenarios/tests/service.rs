@@ -1,7 +1,7 @@
 //! Recipe models use `Service` in the place of an ensemble: it must allow all that the simulator shows its clients.
 //!
-//! `cargo test -p zoocheck --test all service:: -- --ignored --nocapture` goes through a seed of every trial of the catalogue
-//! in every kind of run, asks the restricted ones as well, and prints what came of it.
+//! `cargo test -p zoocheck --test all service:: -- --ignored --nocapture` goes through a seed of every trial of the
+//! catalogue in every kind of run, asks the restricted ones as well, and prints what came of it.
 #![cfg(feature = "run")]
 
 use std::collections::BTreeMap;

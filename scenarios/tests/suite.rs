@@ -54,8 +54,8 @@ fn servers_keep_the_invariants_in_every_scenario_whatever_they_are_asked() {
     }
 }
 
-/// Faults ended in this seed as a leader with no number left in its epoch waited for what it had proposed. It found numbers
-/// again, and proposed what a session asked later in the place of what had come to nothing.
+/// Faults ended in this seed as a leader with no number left in its epoch waited for what it had proposed. It found
+/// numbers again, and proposed what a session asked later in the place of what had come to nothing.
 #[test]
 fn nothing_takes_the_place_of_what_a_worn_out_epoch_has_lost() {
     let ran = zoocheck("replay requests --scenario suite/everything.toml --seed 257");

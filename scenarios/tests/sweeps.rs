@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use zoocheck::reports::SweepReport;
 
-/// A variant of which chaos breaks several promises, in some of the seeds, so that failures, rates and digests are compared.
-/// Looking for their turning points takes longer than the rest of a sweep.
+/// A variant of which chaos breaks several promises, in some of the seeds, so that failures, rates and digests are
+/// compared. Looking for their turning points takes longer than the rest of a sweep.
 const BROKEN: &str = "lock/fails-at-loss --redraws 1";
 
 fn read(dir: &Path, file: &str) -> String {

@@ -74,6 +74,9 @@ const IMPURE: [&str; 12] = [
 
 const MOST_LINES: usize = 600;
 
+/// How wide a line of comment is at most. The formatter sees to code and leaves comments as they are.
+const WIDEST: usize = 120;
+
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -155,7 +158,8 @@ fn engines_are_known_to_one_crate_each() {
 #[test]
 fn pure_crates_are_without_clock_chance_threads_and_output() {
     for dir in PURE {
-        // Whoever waits for a step that never ends is outside of all that is pure, and stands where both engines find it.
+        // Whoever waits for a step that never ends is outside of all that is pure, and stands where both engines find
+        // it.
         let files = files_of(dir).into_iter().filter(|(path, _)| !path.ends_with("harness/src/pulse.rs"));
         for (path, text) in files {
             // Tests may write files and start threads.
@@ -174,7 +178,7 @@ fn pure_crates_are_without_clock_chance_threads_and_output() {
 }
 
 #[test]
-fn no_file_is_longer_than_a_reader_bears_and_nothing_is_left_to_do() {
+fn no_file_is_longer_or_wider_than_a_reader_bears_and_nothing_is_left_to_do() {
     let mut long = BTreeMap::new();
     for (dir, _, _) in ARROWS {
         for (path, text) in files_of(dir) {
@@ -187,6 +191,11 @@ fn no_file_is_longer_than_a_reader_bears_and_nothing_is_left_to_do() {
                 let found = text.lines().position(|line| says(&line.replace("//", " "), word));
                 assert!(found.is_none(), "{}:{}: {word}", path.display(), found.unwrap_or(0) + 1);
             }
+            // A row of a table is one line.
+            let is_comment = |line: &str| line.starts_with("//") && !line.contains(" |");
+            let is_wide = |line: &str| is_comment(line.trim_start()) && line.chars().count() > WIDEST;
+            let found = text.lines().position(is_wide);
+            assert!(found.is_none(), "{}:{}: too wide", path.display(), found.unwrap_or(0) + 1);
         }
     }
     assert!(long.is_empty(), "more than {MOST_LINES} lines: {long:?}");

@@ -126,8 +126,8 @@ pub struct Setup {
     pub traces: Traces,
 }
 
-/// The steps and states that the search merges. `ENSEMBLE.md` says why no invariant can tell; all are on, except in tests
-/// that show it.
+/// The steps and states that the search merges. `ENSEMBLE.md` says why no invariant can tell; all are on, except in
+/// tests that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merges {
     /// Of the datagrams between two servers only the newest is on its way.

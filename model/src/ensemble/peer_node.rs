@@ -116,7 +116,8 @@ fn in_zab(node: &mut BarePeer, event: &Event<Packet>) -> zab::Event {
     }
 }
 
-/// What is to be done outside its machine, and what is told of it: what was written, said over links, delivered or noted.
+/// What is to be done outside its machine, and what is told of it: what was written, said over links, delivered or
+/// noted.
 fn follow(node: &mut BarePeer, outputs: Vec<Output>, out: &mut Vec<Effect<Packet>>) {
     for output in outputs {
         match output {

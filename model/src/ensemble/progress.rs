@@ -1,15 +1,15 @@
 //! Liveness without `eventually`, in what an exhaustive search has recorded.
 //!
 //! **Possible.** From every state, once nothing goes wrong any more, a way leads to where a quorum serves and what may
-//! be proposed was proposed and is delivered. Where the bound on rounds cuts all such ways off, one is gone without that
-//! bound, from each such state.
+//! be proposed was proposed and is delivered. Where the bound on rounds cuts all such ways off, one is gone without
+//! that bound, from each such state.
 //!
 //! **No fair cycle.** There is no round that can be gone for ever without coming there, and that is weakly fair: what
 //! is possible all the way round is done now and then. That is assumed of every arrival, write and link for itself, and
 //! of what is free: a server that is down starts, servers that were cut off hear of each other again, a client writes.
 //! Of patience more is assumed: who could come to the end of it again and again does, as a server counts its ticks from
-//! its decision on, whoever comes and goes meanwhile. A round in which rounds of elections are counted up is longer than
-//! any bound and not seen.
+//! its decision on, whoever comes and goes meanwhile. A round in which rounds of elections are counted up is longer
+//! than any bound and not seen.
 
 use super::action::{Action, is_patience};
 use super::config::Level;

@@ -32,8 +32,8 @@ struct Search<'a, N: Judged> {
     reached: Reached,
 }
 
-/// Explores an ensemble of whole servers, or of bare peers, as [`check_ensemble`] does, which is compiled for both in this
-/// crate: not in each that asks, with whatever optimisation that has.
+/// Explores an ensemble of whole servers, or of bare peers, as [`check_ensemble`] does, which is compiled for both in
+/// this crate: not in each that asks, with whatever optimisation that has.
 pub fn check_nodes(is_whole: bool, config: &EnsembleConfig, progress: &mut dyn FnMut(Progress)) -> Check {
     match is_whole {
         true => check_ensemble::<ServerNode>(config, progress),

@@ -128,8 +128,8 @@ impl<N: Node> Waiting<'_, N> {
         links
     }
 
-    /// A server has waited as long as it may, while whatever it waited for is still on its way. What it says in its last
-    /// ticks tells nobody anything.
+    /// A server has waited as long as it may, while whatever it waited for is still on its way. What it says in its
+    /// last ticks tells nobody anything.
     pub(super) fn lose_patience(&self, next: &mut State<N>) {
         let Waiting { servers, server } = *self;
         for _ in 0..=LIMIT_TICKS {

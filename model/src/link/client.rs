@@ -93,7 +93,8 @@ pub struct Moved {
 }
 
 impl Client {
-    /// A client whose process is to begin. `rank`: see [`Life::rank`](crate::life::Life::rank); 0 while it has none yet.
+    /// A client whose process is to begin. `rank`: see [`Life::rank`](crate::life::Life::rank); 0 while it has none
+    /// yet.
     pub fn unbegun(actor: ActorId, rank: u16, symmetry: bool) -> Arc<Client> {
         let blank = Client::blank(Arc::new(Node::unbegun(actor)));
         Arc::new(Client { session: session_of(actor, rank, 0), rank, ..blank }.sealed(symmetry))
@@ -138,8 +139,8 @@ impl Client {
         self.phase == Phase::Running && !self.node.is_done
     }
 
-    /// Whether it may be given a new session, where its client library opens one by itself. That goes on when the code has
-    /// ended, as long as the process does.
+    /// Whether it may be given a new session, where its client library opens one by itself. That goes on when the code
+    /// has ended, as long as the process does.
     pub fn may_renew(&self) -> bool {
         let ends_well = matches!(self.node.end, Some(End::Done | End::Failed)) && self.node.trouble.is_none();
         let outlives_code = self.phase == Phase::Running && self.node.is_done && ends_well;
@@ -153,8 +154,8 @@ impl Client {
         }
     }
 
-    /// Whether it waits for answers or events, or has asked for something that it has given up: some may have come when it
-    /// comes to the news of its connection.
+    /// Whether it waits for answers or events, or has asked for something that it has given up: some may have come when
+    /// it comes to the news of its connection.
     pub fn may_be_late(&self) -> bool {
         let waits = &self.node.waits;
         !(waits.calls.is_empty() && waits.watches.is_empty() && self.queue.is_empty())

@@ -1,5 +1,5 @@
-//! The code of the processes: what it does, in which orders of names, and when it begins. What a model leaves out of that,
-//! where it may matter, is told.
+//! The code of the processes: what it does, in which orders of names, and when it begins. What a model leaves out of
+//! that, where it may matter, is told.
 //!
 //! # Beginnings
 //!
@@ -8,22 +8,23 @@
 //! a model a first life begins later than all else, or without its session, only where that can be told: recipes that
 //! neither say something at once nor look at their session pay nothing.
 //!
-//! **Late.** What code says counts from when it is said. So a first life whose first step says something, in one of the ways
-//! in which it begins, may begin at any time, and sees an ensemble that is as far behind as it would be, had it begun
-//! before. Who says nothing then begins before anything else. *Claimed:* take any run in which it begins late. It does the
-//! same where it begins at once, what its first step submits is not served before that moment, what this writes to the
-//! outside does not arrive, and its timers, points and tasks wait. Nobody can tell the two runs apart, but by when its session
-//! was opened, which no promise compares with what others do. What could refute the claim is
+//! **Late.** What code says counts from when it is said. So a first life whose first step says something, in one of the
+//! ways in which it begins, may begin at any time, and sees an ensemble that is as far behind as it would be, had it
+//! begun before. Who says nothing then begins before anything else. *Claimed:* take any run in which it begins late. It
+//! does the same where it begins at once, what its first step submits is not served before that moment, what this
+//! writes to the outside does not arrive, and its timers, points and tasks wait. Nobody can tell the two runs apart,
+//! but by when its session was opened, which no promise compares with what others do. What could refute the claim is
 //! `who_says_nothing_at_first_may_as_well_begin_at_once` (`model/tests/reductions.rs`).
 //!
-//! **Early.** *Claimed:* take any run of a process that begins without a session. Until it is connected, nothing reaches it
-//! from the ensemble: its own timers, points, writes and tasks go on, and what it has submitted may fail as no server is
-//! found. If in none of these steps its code looks at the session, or at its state before such a failure, none waits
-//! for the state to change before one, and none closes the session or gives credentials, which come to the server before all
-//! that waits, then it does the same where it is connected from the start, its requests are not
+//! **Early.** *Claimed:* take any run of a process that begins without a session. Until it is connected, nothing
+//! reaches it from the ensemble: its own timers, points, writes and tasks go on, and what it has submitted may fail as
+//! no server is found. If in none of these steps its code looks at the session, or at its state before such a failure,
+//! none waits for the state to change before one, and none closes the session or gives credentials, which come to the
+//! server before all that waits, then it does the same where it is connected from the start, its requests are not
 //! served before the moment at which it would have been connected, and such a failure is a drop before any of them is
-//! served. So nobody can tell the two runs apart, but by when the session was opened, which no promise compares with what
-//! code does. A crash before the connection is one after it, in which the session expires before what was sent arrives.
+//! served. So nobody can tell the two runs apart, but by when the session was opened, which no promise compares with
+//! what code does. A crash before the connection is one after it, in which the session expires before what was sent
+//! arrives.
 //!
 //! All these steps are gone through here, up to [`STEPS_MAX`] of them: where there are more, both ways of beginning are
 //! explored. What could refute the claim are the generated programs of `zoocheck fuzz`, in which the simulator begins
@@ -140,8 +141,8 @@ impl Actors {
         self.varied.has(Reads::SESSIONS)
     }
 
-    /// The ranks that a session may have which is opened now: one between any two of those that are there, and one at each
-    /// end. Of one that is gone for good it may be on one side alone.
+    /// The ranks that a session may have which is opened now: one between any two of those that are there, and one at
+    /// each end. Of one that is gone for good it may be on one side alone.
     pub(crate) fn ranks_to_come(&self, state: &State) -> Vec<u16> {
         if !self.ranks_sessions() {
             return vec![0];
@@ -236,8 +237,8 @@ impl Actors {
     /// Whether a process can tell by this step, after so many failures, that it was not connected before.
     fn can_tell(&self, step: &ProcessStep, losses: u8) -> bool {
         let (looks, waits) = (step.out.looks, &step.node.waits);
-        // After a failure the state is the same either way.
-        // Credentials come to a server before whatever else its client has to send, also what was submitted before them.
+        // After a failure the state is the same either way. Credentials come to a server before whatever else its
+        // client has to send, also what was submitted before them.
         let is_special = |sent: &Request| matches!(sent, Request::CloseSession | Request::Auth { .. });
         let is_special = step.out.requests.iter().any(|sent| is_special(&sent.request));
         let minds_state = looks.at_state || waits.changes > 0;

@@ -1,8 +1,9 @@
-//! A state that becomes the next: how an action goes through the parts of a model, and how the lives of processes begin.
+//! A state that becomes the next: how an action goes through the parts of a model, and how the lives of processes
+//! begin.
 //!
-//! A process has the place of its number among the clients, whatever life it is in. What it leaves behind, a session that
-//! has still to expire, writes in flight, writes to what is outside, has a place of its own behind all processes, until
-//! nothing of it is left.
+//! A process has the place of its number among the clients, whatever life it is in. What it leaves behind, a session
+//! that has still to expire, writes in flight, writes to what is outside, has a place of its own behind all processes,
+//! until nothing of it is left.
 
 use super::actors::Actors;
 use super::scope::Scope;
@@ -135,7 +136,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Tells clients and ensemble what each has to know of the other; where nothing lags or is withheld, ends of sessions.
+    /// Tells clients and ensemble what each has to know of the other; where nothing lags or is withheld, ends of
+    /// sessions.
     pub(super) fn settle(&mut self) {
         for me in 0..self.state.clients.len() {
             let name = me as u8;
@@ -158,8 +160,8 @@ impl<'a> Turn<'a> {
         self.remove_former();
     }
 
-    /// Of a client that will never look again nothing is remembered but watches on its connection, as somebody may count
-    /// whom a change wakes.
+    /// Of a client that will never look again nothing is remembered but watches on its connection, as somebody may
+    /// count whom a change wakes.
     fn forget(&mut self, me: usize) {
         let name = me as u8;
         let service = &self.state.service;
@@ -372,8 +374,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// A client whose code has begun before that is connected for the first time. What it was told to prove who it is comes
-    /// to its server before what else it has to send.
+    /// A client whose code has begun before that is connected for the first time. What it was told to prove who it is
+    /// comes to its server before what else it has to send.
     fn connect(&mut self, me: u8) {
         let client = &self.state.clients[usize::from(me)];
         let (actor, session) = (client.actor(), client.node.life.session());

@@ -108,8 +108,8 @@ impl Node {
         }
     }
 
-    /// Whether a task that this wakes alone may stand still while another goes on by itself, which is not the same as an input
-    /// that is late: that one's timer is over later for certain, or it knows of the connection what is news.
+    /// Whether a task that this wakes alone may stand still while another goes on by itself, which is not the same as
+    /// an input that is late: that one's timer is over later for certain, or it knows of the connection what is news.
     pub fn may_stand_over(&self, input: &Input) -> bool {
         let Waits { timers, points, writes, .. } = &self.waits;
         let goes_on_by_itself = !timers.is_empty() || *points > 0 || *writes > 0;

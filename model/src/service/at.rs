@@ -1,5 +1,5 @@
-//! What an order does to the servers: what takes place, whom that wakes, when other servers come to it, and how a client
-//! loses its connection and comes back.
+//! What an order does to the servers: what takes place, whom that wakes, when other servers come to it, and how a
+//! client loses its connection and comes back.
 
 use super::order::Order;
 use super::rules::Rules;
@@ -248,8 +248,8 @@ impl<'a> At<'a> {
         applied.result
     }
 
-    /// `by` has changed a znode, whose owner and data these are by then. `numbered`: the transaction has taken a number of its
-    /// own.
+    /// `by` has changed a znode, whose owner and data these are by then. `numbered`: the transaction has taken a number
+    /// of its own.
     fn tell(
         &mut self,
         change: &Change,
@@ -463,7 +463,8 @@ impl<'a> At<'a> {
     }
 }
 
-/// Of each change of a transaction, whose the znode is, and its data: a multi may write one twice, or delete what it created.
+/// Of each change of a transaction, whose the znode is, and its data: a multi may write one twice, or delete what it
+/// created.
 fn owners_and_data(body: &TxnBody, before: &DataTree) -> Vec<(SessionId, Data)> {
     let mut made: BTreeMap<&Text, SessionId> = BTreeMap::new();
     let mut all = Vec::new();

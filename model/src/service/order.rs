@@ -15,8 +15,8 @@ pub enum Order<'a> {
     Expire { client: u8 },
     /// A connection breaks, and these events with it. The client still has these watches.
     Cut { client: u8, lost: Vec<Arc<WatchedEvent>>, watches: &'a [Watching] },
-    /// A client is back, with these watches, in the order of this number, and says again who it is; with `None`, what is
-    /// refused.
+    /// A client is back, with these watches, in the order of this number, and says again who it is; with `None`, what
+    /// is refused.
     Reconnect { client: u8, watches: &'a [Watching], nth: u8, identities: Option<Arc<[Identity]>> },
     /// They have come to its server.
     Register { client: u8, nth: u8 },
@@ -39,8 +39,8 @@ pub enum Order<'a> {
     Finish { client: u8 },
     /// No connection drops any more.
     Settle,
-    /// A session is opened in the place of a client's former one, which nobody looks at any more. `goes_back`: connections
-    /// may still drop.
+    /// A session is opened in the place of a client's former one, which nobody looks at any more. `goes_back`:
+    /// connections may still drop.
     Open { client: u8, session: SessionId, goes_back: bool },
     /// A client's session is to outlast its process: it gets a place of its own among the views, this one.
     Leave { client: u8, place: u8 },

@@ -27,7 +27,8 @@ pub struct Servers {
     pub(super) views: Vec<View>,
     /// What the next transaction finds the leader's clock at, if anybody reads that: one of [`TIMES_MS`].
     pub(super) clock: u8,
-    /// In which of their orders the ephemeral znodes of a session go that the next transaction ends, if anybody sees that.
+    /// In which of their orders the ephemeral znodes of a session go that the next transaction ends, if anybody sees
+    /// that.
     pub(super) ends_in: u8,
 }
 
@@ -107,8 +108,8 @@ impl Servers {
         self.views[client].connected
     }
 
-    /// Whether a client has watches on its connection. A server tells of a persistent one that has fired whether anybody
-    /// looks or not.
+    /// Whether a client has watches on its connection. A server tells of a persistent one that has fired whether
+    /// anybody looks or not.
     pub fn watches(&self, client: usize) -> bool {
         let View { served, connected, now, .. } = &self.views[client];
         *served && *connected && !now.watches.is_empty()
@@ -135,8 +136,8 @@ impl Servers {
         *served || heard.is_some()
     }
 
-    /// In how many orders the ephemeral znodes of a session may go, and whether there are more than are gone through; of the
-    /// session that has the most. None where the next order is chosen already.
+    /// In how many orders the ephemeral znodes of a session may go, and whether there are more than are gone through;
+    /// of the session that has the most. None where the next order is chosen already.
     pub fn other_ends(&self) -> (std::ops::Range<u8>, bool) {
         let ephemerals = |view: &View| self.tree().ephemerals(view.session).cloned().collect::<Names>();
         let most = self.views.iter().map(ephemerals).max_by_key(Vec::len).unwrap_or_default();
@@ -160,8 +161,8 @@ impl Servers {
         self.moments.len() - 1
     }
 
-    /// In how many orders the next server of a client, which registers these watches or has sent them before, may tell what
-    /// has been missed.
+    /// In how many orders the next server of a client, which registers these watches or has sent them before, may tell
+    /// what has been missed.
     pub fn orders_of_missed(&self, client: usize, watches: &[Watching]) -> u8 {
         let View { registers, now, .. } = &self.views[client];
         let watches = registers.as_deref().unwrap_or(watches);
@@ -205,8 +206,8 @@ impl Servers {
         digest_all(self.moments.len() as u64, moments.map(|(nth, moment)| of(moment, nth > 0)))
     }
 
-    /// The tree without what only counts what has happened, versions included, and with the order of its znodes' zxids for
-    /// them.
+    /// The tree without what only counts what has happened, versions included, and with the order of its znodes' zxids
+    /// for them.
     fn ranked(&self) -> Digest {
         let tree = self.tree();
         let zxids: BTreeSet<Zxid> = tree.nodes().flat_map(|(_, node)| [node.czxid, node.mzxid]).collect();

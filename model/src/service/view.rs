@@ -65,8 +65,8 @@ pub struct Sight {
     /// Of this client alone. While it is away they only note in `missed` what fires.
     pub watches: WatchTable<u8>,
     pub missed: BTreeSet<(Text, OneShot)>,
-    /// What its server has spent on a change that the client may not see. The client has such a watch still, and registers it
-    /// again with the next connection.
+    /// What its server has spent on a change that the client may not see. The client has such a watch still, and
+    /// registers it again with the next connection.
     pub withheld: BTreeSet<(Text, OneShot)>,
 }
 
@@ -141,8 +141,8 @@ impl Sight {
         self.withheld.remove(&(watching.path.clone(), kind));
     }
 
-    /// Whether a watch that is registered again with this tree is answered by an event: it is noted to have fired, or its
-    /// znode was there, or gone, before it was set (a change that its client was not told of, for instance).
+    /// Whether a watch that is registered again with this tree is answered by an event: it is noted to have fired, or
+    /// its znode was there, or gone, before it was set (a change that its client was not told of, for instance).
     pub fn tells_at_once(&self, tree: &DataTree, watching: &Watching) -> bool {
         let Some(kind) = watching.kind.one_shot() else { return false };
         let (since, watches) = (tree.last_zxid(), listed(std::slice::from_ref(watching)));
@@ -187,8 +187,8 @@ pub struct View {
     pub connected: bool,
     /// Whom the server of its connection takes it for.
     pub identities: Arc<[Identity]>,
-    /// It is connected, and these watches are still on their way to its server: nothing fires yet. They are those that it
-    /// had when it was connected, whether anybody waits for them by the time they come or not.
+    /// It is connected, and these watches are still on their way to its server: nothing fires yet. They are those that
+    /// it had when it was connected, whether anybody waits for them by the time they come or not.
     pub registers: Option<Vec<Watching>>,
     /// It will never ask for anything again, and has watches on its connection that somebody may count: its server has
     /// applied all that there is.
@@ -245,8 +245,8 @@ impl View {
         now.into_iter().chain(self.heard.as_mut()).chain(self.unheard.iter_mut())
     }
 
-    /// Nobody waits for these any more. The server of a connection that stands does not know; where nobody counts what it
-    /// tells of them, it is taken to.
+    /// Nobody waits for these any more. The server of a connection that stands does not know; where nobody counts what
+    /// it tells of them, it is taken to.
     pub fn unwatch(&mut self, name: u8, watches: &[Watching], counts_wakes: bool) {
         let forget = |sight: &mut Sight| watches.iter().for_each(|watching| sight.unwatch(name, watching));
         match counts_wakes {
@@ -260,15 +260,15 @@ impl View {
         }
     }
 
-    /// What can be looked at again only by way of another connection: it asks for nothing there that it has given up. The
-    /// server of a connection that stands does not know, and keeps it.
+    /// What can be looked at again only by way of another connection: it asks for nothing there that it has given up.
+    /// The server of a connection that stands does not know, and keeps it.
     pub fn next_sights(&mut self) -> impl Iterator<Item = &mut Sight> {
         let now = (self.served && !self.connected).then_some(&mut self.now);
         now.into_iter().chain(self.heard.as_mut()).chain(self.unheard.iter_mut())
     }
 
-    /// It will never ask for anything again. Whether a server that lags tells of its watches now or later is the same to
-    /// it, and to whoever counts them.
+    /// It will never ask for anything again. Whether a server that lags tells of its watches now or later is the same
+    /// to it, and to whoever counts them.
     pub fn finish(&mut self) {
         (self.heard, self.unheard) = (None, VecDeque::new());
         self.idle = self.served && self.connected;
@@ -296,8 +296,8 @@ pub fn listed(watches: &[Watching]) -> WatchList {
     })
 }
 
-/// The same with the one-shot watches of each kind in their orders, as a client keeps them by their hash; beginning with
-/// this one, and no more of them than an action can count.
+/// The same with the one-shot watches of each kind in their orders, as a client keeps them by their hash; beginning
+/// with this one, and no more of them than an action can count.
 pub fn in_orders(watches: &[Watching]) -> Vec<WatchList> {
     let list = listed(watches);
     let mut all = Vec::new();

@@ -542,8 +542,8 @@ impl<'a> Judge<'a> {
         self.accepted.registered_late += usize::from(self.view(me) > before);
     }
 
-    /// A server takes a new connection's watches, and is as far as it was in the record. Where the answer that says so is
-    /// lost, it is as far as it need be to tell of all that came to the client of the time in which it was away.
+    /// A server takes a new connection's watches, and is as far as it was in the record. Where the answer that says so
+    /// is lost, it is as far as it need be to tell of all that came to the client of the time in which it was away.
     fn takes_watches(&mut self, me: usize, order: &Order<'_>) {
         if let Some(at) = self.clients[me].registers_at {
             self.catch_up(me, self.place(at));

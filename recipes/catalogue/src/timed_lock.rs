@@ -38,8 +38,8 @@ pub fn trials() -> Vec<Trial> {
 /// How long this one and its variant wait: as long as somebody mostly works, so that some get the lock and some do not.
 pub(super) const LIMIT: Duration = Duration::from_millis(400);
 
-/// What a lock promises that is waited for only for a while. Whoever gives up leaves its watch where it stood: when that
-/// one goes, it is told as well. So how many are woken is only measured.
+/// What a lock promises that is waited for only for a while. Whoever gives up leaves its watch where it stood: when
+/// that one goes, it is told as well. So how many are woken is only measured.
 pub(super) fn promises(all: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
     let owed = all.into_iter().filter(|promise| promise.name() != "one-woken-per-deletion");
     let measured: Box<dyn AnyPromise> = Box::new(Measured(OneWokenPerDeletion::of(LOCK)));
@@ -61,8 +61,8 @@ async fn waits_for_a_while(fixture: Fixture) -> Result<(), Stop> {
 
 /// The lock with guids, and a timeout around it that forgets the znode.
 ///
-/// Whoever gives up stands in the line as long as its session lives, and all behind it wait (S-065, R-37). The recipes say
-/// that they need no timeouts, and name no step for giving up.
+/// Whoever gives up stands in the line as long as its session lives, and all behind it wait (S-065, R-37). The recipes
+/// say that they need no timeouts, and name no step for giving up.
 async fn abandons_node(fixture: Fixture) -> Result<(), Stop> {
     let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let end = zk.sleep(LIMIT);

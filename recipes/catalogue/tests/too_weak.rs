@@ -1,5 +1,5 @@
-//! Runs of wrong recipes over which promises once were green, and runs of right ones that they took for broken. Each test
-//! bears the number of its row in the list of them, P2 to P16.
+//! Runs of wrong recipes over which promises once were green, and runs of right ones that they took for broken. Each
+//! test bears the number of its row in the list of them, P2 to P16.
 
 use zk_api::{EventType, SessionId, Zxid};
 use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation, Resource};

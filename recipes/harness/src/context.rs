@@ -33,8 +33,8 @@ pub(crate) struct SessionTracker {
     /// Whose znodes another has deleted, and what that took: who has made no new one beside it since,
     /// and has not begun another attempt or been granted the lock by another.
     deleted_externally: BTreeMap<(ActorId, Text), Loss>,
-    /// Who asks in several threads. Which of them a znode stands for, nobody knows: so a new one, or another attempt, is no
-    /// sign that who lost one has it.
+    /// Who asks in several threads. Which of them a znode stands for, nobody knows: so a new one, or another attempt,
+    /// is no sign that who lost one has it.
     pub(crate) threaded: BTreeSet<ActorId>,
 }
 
@@ -49,8 +49,8 @@ pub(crate) enum Standing {
     Holds,
 }
 
-/// What becomes of a lock that somebody takes while it has it, or a share of it. Without another znode of its own it goes
-/// on by what it has: then the inner section ends, and the outer one goes on; or it has made one of its share.
+/// What becomes of a lock that somebody takes while it has it, or a share of it. Without another znode of its own it
+/// goes on by what it has: then the inner section ends, and the outer one goes on; or it has made one of its share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Again {
     asks: bool,
@@ -262,8 +262,8 @@ impl SessionTracker {
         is_nested
     }
 
-    /// A process has made a znode, or opened a session: what its threads ask for they get by that, and not by what they have.
-    /// What they are inside by, they have until they leave or are granted the other.
+    /// A process has made a znode, or opened a session: what its threads ask for they get by that, and not by what they
+    /// have. What they are inside by, they have until they leave or are granted the other.
     fn asks_anew(&mut self, process: ActorId) {
         let asks = |other: &ActorId, again: &Again| other.main() == process && again.asks;
         let asking = self.again.iter().filter(|(other, again)| asks(other, again)).map(|(other, _)| *other);
@@ -330,7 +330,8 @@ impl SessionTracker {
         self.stood_before.retain(|other| !are_those(*other));
     }
 
-    /// Whether it has the lock, or nobody else has it alone: then it may be the next one, and have been granted it by now.
+    /// Whether it has the lock, or nobody else has it alone: then it may be the next one, and have been granted it by
+    /// now.
     fn has_claim(&self, actor: ActorId) -> bool {
         let has = |(other, how): (&ActorId, &Standing)| other.main() == actor && *how != Standing::Waits;
         let holds = |(other, how): &(&ActorId, &Standing)| {
@@ -416,8 +417,8 @@ impl SessionTracker {
     }
 }
 
-/// Who has written what as it asks for the lock: if its token is of that, it was granted the lock by it. Another one may
-/// write that over before it tells so.
+/// Who has written what as it asks for the lock: if its token is of that, it was granted the lock by it. Another one
+/// may write that over before it tells so.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Overwritten(BTreeMap<ActorId, Written>);
 
@@ -471,7 +472,8 @@ impl Overwritten {
         self.0.get(&process).is_some_and(|it| it.is_over)
     }
 
-    /// Who is granted the lock asks no more. Gives whether the token says that it was granted it before it was written over.
+    /// Who is granted the lock asks no more. Gives whether the token says that it was granted it before it was written
+    /// over.
     pub(crate) fn tells(&mut self, actor: ActorId, token: Option<Zxid>) -> bool {
         self.0.remove(&actor.main()).is_some_and(|it| it.is_over && Some(it.zxid) == token)
     }

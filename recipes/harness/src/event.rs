@@ -15,8 +15,9 @@ use zk_api::{Data, Error, EventType, SessionId, Text, Zxid};
 
 /// One life of one client process. A process that crashes and starts again is another actor.
 ///
-/// Where several threads of a process each ask for something on its one session, each is an actor of its own in what it says
-/// and writes ([`Probe::thread`](crate::probe::Probe::thread)). Sessions, connections, crashes and pauses are the process's.
+/// Where several threads of a process each ask for something on its one session, each is an actor of its own in what it
+/// says and writes ([`Probe::thread`](crate::probe::Probe::thread)). Sessions, connections, crashes and pauses are the
+/// process's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActorId {
     /// Which process, from 0.
@@ -87,7 +88,8 @@ pub enum Observation {
     Granted { lock: Text, node: Text, token: Option<Zxid> },
     /// It was granted the lock in shared mode, possibly together with others.
     Shares { lock: Text, node: Text, token: Option<Zxid> },
-    /// It enters the critical section, believing that it holds the lock; or a section within that, which it leaves first.
+    /// It enters the critical section, believing that it holds the lock; or a section within that, which it leaves
+    /// first.
     Enters { lock: Text },
     /// It has left the critical section.
     Leaves { lock: Text },
@@ -210,9 +212,9 @@ pub enum GroundTruth {
     /// A znode has this data from now on. Reported after its creation, and whenever its data is set; for a multi, one
     /// by one with the same zxid. `owner` is `NONE` unless it is ephemeral.
     NodeWritten { path: Text, by: SessionId, owner: SessionId, data: Data, mzxid: Zxid },
-    /// A znode was deleted: by a request of the session `by`, or with its session or by the server itself
-    /// (`by` is `NONE`). `zxid` is its transaction's, so that what one transaction did can be told from what two did; it
-    /// may be unknown where that transaction neither creates nor sets anything.
+    /// A znode was deleted: by a request of the session `by`, or with its session or by the server itself (`by` is
+    /// `NONE`). `zxid` is its transaction's, so that what one transaction did can be told from what two did; it may be
+    /// unknown where that transaction neither creates nor sets anything.
     NodeDeleted { path: Text, by: SessionId, owner: SessionId, zxid: Option<Zxid> },
     /// One change fired the watches of these actors, each counted once. Reported even if there are none.
     Fired { path: Text, kind: EventType, woken: Vec<ActorId> },

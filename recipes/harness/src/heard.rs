@@ -1,5 +1,5 @@
-//! Which words of a program are heard by what is owed, so that those can be named that nobody hears: a word that is misspelt, or
-//! the path that it is about, would pass for silence.
+//! Which words of a program are heard by what is owed, so that those can be named that nobody hears: a word that is
+//! misspelt, or the path that it is about, would pass for silence.
 //!
 //! ```
 //! use zk_harness::event::{ActorId, Observation};

@@ -24,8 +24,8 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// A write arrives. Returns whether it is accepted: an unfenced resource accepts every write, a fenced one those with a
-    /// token that its fence admits.
+    /// A write arrives. Returns whether it is accepted: an unfenced resource accepts every write, a fenced one those
+    /// with a token that its fence admits.
     pub fn write(&mut self, resource: Resource, token: Option<Zxid>) -> bool {
         let mode = match resource {
             Resource::Unfenced => return true,

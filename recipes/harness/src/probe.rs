@@ -89,8 +89,8 @@ pub trait Probe: Send + Sync {
 
     /// Runs another task of this process. It goes on when the main one has come to its end, unless that is for want of
     /// its session. What it then tells must be told by [`thread`](Probe::thread), with a number above 0: once the main
-    /// thread has come to its end, it is a panic if a task tells by its probe what the library has [words](crate::words)
-    /// for, or writes by it, or still has, or waits for, what it told by it.
+    /// thread has come to its end, it is a panic if a task tells by its probe what the library has
+    /// [words](crate::words) for, or writes by it, or still has, or waits for, what it told by it.
     fn spawn(&self, task: Task);
 
     /// For engines: the task that was the last to tell as this thread has come to its end.

@@ -55,8 +55,8 @@ pub trait Programs: Debug + Send + Sync {
 
 /// One life of a client process. It is over when this is dropped.
 pub trait Program: Send {
-    /// Takes what has happened, in this order, and runs until everything in it waits. The error is a line that names the
-    /// program and says what it has done wrong: nothing more can be had of it.
+    /// Takes what has happened, in this order, and runs until everything in it waits. The error is a line that names
+    /// the program and says what it has done wrong: nothing more can be had of it.
     fn step(&mut self, now: Now, inputs: &[Input]) -> Result<ProgramStep, String>;
 }
 

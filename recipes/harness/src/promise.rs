@@ -235,8 +235,8 @@ pub struct Rest {
     pub sessions: Vec<(SessionId, ActorId)>,
     /// The one-shot watches of these actors that somebody waits for; none where servers do not tell.
     pub watches: Vec<Watch>,
-    /// Whose code has ended and who are shown no further, though what outlives the code goes on: a search leaves out what the
-    /// client of a program that has ended does.
+    /// Whose code has ended and who are shown no further, though what outlives the code goes on: a search leaves out
+    /// what the client of a program that has ended does.
     pub unshown: Vec<ActorId>,
 }
 
@@ -258,8 +258,8 @@ impl Rest {
         self.nodes.iter().filter_map(move |(path, owner)| Some((path, actor(*owner)?.1)))
     }
 
-    /// Whether one that has told that it waits does so still: its code has not ended. Of a thread beside the main one, nobody
-    /// but itself can tell, and its session lives.
+    /// Whether one that has told that it waits does so still: its code has not ended. Of a thread beside the main one,
+    /// nobody but itself can tell, and its session lives.
     pub fn goes_on(&self, actor: ActorId) -> bool {
         match actor.thread {
             0 => self.unfinished.contains(&actor),

@@ -1,5 +1,5 @@
-//! The threads of a process, as its engine knows them by its tasks: what is told by the main thread's probe, and by nobody once
-//! that one has ended; when the others end; and that none of them ends the engine.
+//! The threads of a process, as its engine knows them by its tasks: what is told by the main thread's probe, and by
+//! nobody once that one has ended; when the others end; and that none of them ends the engine.
 
 use crate::common::AnyProbe;
 use crate::event::{End, Observation, Resource};
@@ -18,8 +18,8 @@ thread_local! {
     static POLLED: Polled = const { Polled(Cell::new(None)) };
 }
 
-/// Dropped with the engine's thread, and by its process's end only in the midst of a poll: `exit` drops what is of the thread
-/// that calls it.
+/// Dropped with the engine's thread, and by its process's end only in the midst of a poll: `exit` drops what is of the
+/// thread that calls it.
 struct Polled(Cell<Option<u32>>);
 
 impl Drop for Polled {
@@ -40,8 +40,8 @@ fn polled() -> u32 {
     POLLED.with(|polled| polled.0.get()).unwrap_or(0)
 }
 
-/// The code of one life. Panics in it if what a task waits for, or has, by the main thread's probe would be forgotten with that
-/// thread's end: as if nobody waited, and nobody had it.
+/// The code of one life. Panics in it if what a task waits for, or has, by the main thread's probe would be forgotten
+/// with that thread's end: as if nobody waited, and nobody had it.
 pub(crate) fn run<F: Future<Output = End> + Send + 'static>(
     probe: AnyProbe,
     code: impl FnOnce(AnyProbe) -> F,

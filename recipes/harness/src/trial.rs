@@ -118,8 +118,9 @@ impl Code {
 
 impl Trial {
     /// A trial called `name`, of code that does what one client process does with a recipe. The code must not close the
-    /// session when it ends: what it leaves behind is judged. A program that would end its process (`std::process::exit`)
-    /// returns [`End::Exited`] here: the engine's process is not its own, and comes to no verdict if it is ended.
+    /// session when it ends: what it leaves behind is judged. A program that would end its process
+    /// (`std::process::exit`) returns [`End::Exited`] here: the engine's process is not its own, and comes to no
+    /// verdict if it is ended.
     ///
     /// A recipe may submit a request as its future is dropped (a lock deletes its znode). When an engine drops the
     /// future, because the process is killed or the run is over, the session discards such requests.

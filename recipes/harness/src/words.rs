@@ -29,11 +29,12 @@
 //! | actors that set it | the configuration, and to what: `/config to 1` | [`SETS`], [`HAS_SET`] | |
 //! | actors that count | the counter's znode | [`ADDS`], [`HAS_ADDED`] | what it adds |
 //!
-//! A transaction's znode has a child for each site's vote, and one called `decision`; what is written in these is `commit` or
-//! `abort`, or no vote and no decision.
+//! A transaction's znode has a child for each site's vote, and one called `decision`; what is written in these is
+//! `commit` or `abort`, or no vote and no decision.
 //!
-//! Most are told by [`Observation::note`](crate::event::Observation::note), [`begins`](crate::event::Observation::begins) or
-//! [`ends`](crate::event::Observation::ends). For a promise of one's own:
+//! Most are told by [`Observation::note`](crate::event::Observation::note),
+//! [`begins`](crate::event::Observation::begins) or [`ends`](crate::event::Observation::ends). For a promise of one's
+//! own:
 //!
 //! ```
 //! use zk_harness::{event::Observation, words::Word};

@@ -1,9 +1,9 @@
-//! A program as code over [`ZooKeeper`](zk_api::ZooKeeper), for engines that explore, and for whoever stands between a recipe and
-//! its session: they know requests and answers, and no bytes.
+//! A program as code over [`ZooKeeper`](zk_api::ZooKeeper), for engines that explore, and for whoever stands between a
+//! recipe and its session: they know requests and answers, and no bytes.
 //!
-//! What the program sends becomes requests of a session of the engine's, and what comes of them becomes bytes. Its client
-//! library opens connections, and opens them again: they stand for the session's own, which the engine breaks. While that
-//! one is broken, none is answered.
+//! What the program sends becomes requests of a session of the engine's, and what comes of them becomes bytes. Its
+//! client library opens connections, and opens them again: they stand for the session's own, which the engine breaks.
+//! While that one is broken, none is answered.
 //!
 //! Left out, as named in [`LEFT_OUT`](crate::memory::LEFT_OUT): what only a network or a scheduler could show.
 
@@ -205,7 +205,8 @@ impl Running {
         }
     }
 
-    /// It is gone, and says that all is done. A session that nobody keeps ends at any time later, as does one that is closed.
+    /// It is gone, and says that all is done. A session that nobody keeps ends at any time later, as does one that is
+    /// closed.
     fn leave(&mut self) -> End {
         match self.state {
             KeeperState::SyncConnected => drop(self.zk.submit(Request::CloseSession)),
@@ -248,8 +249,8 @@ impl Running {
         self.asked.push_back(Asked { socket, xid, request, call });
     }
 
-    /// A timer for what it will do by itself, if that is anything. A search has any timer go off at any time: it is to know of
-    /// no other.
+    /// A timer for what it will do by itself, if that is anything. A search has any timer go off at any time: it is to
+    /// know of no other.
     fn set_timer_of_search(&mut self) {
         let At::Place(at) = self.stands.at else { return };
         let is_answered = self.answers();

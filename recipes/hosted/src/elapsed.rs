@@ -1,9 +1,9 @@
-//! Whether a program goes by how much time passes while it waits for something. No search varies that: a program's clock
-//! moves there only with a timer that makes it do what others can tell.
+//! Whether a program goes by how much time passes while it waits for something. No search varies that: a program's
+//! clock moves there only with a timer that makes it do what others can tell.
 //!
 //! Some histories are told to the program anew, and before each input time passes, for as long as it does nothing that
-//! others can tell. If it then does something else than it did, no search of it decides anything. Paths and data are not
-//! compared: names may be random, and data may tell the time.
+//! others can tell. If it then does something else than it did, no search of it decides anything. Paths and data are
+//! not compared: names may be random, and data may tell the time.
 
 use crate::memory::{At, History, Memory, Place};
 use crate::stands::{Act, IDLE_NS, Stands};
@@ -79,8 +79,8 @@ fn begin(memory: &Memory, history: &History) -> Option<Stands> {
     Some(stands)
 }
 
-/// Lets time pass, up to where a program does something by itself, if that is known; whether it does something all the same.
-/// Not while it has no connection that is answered, or is to have another.
+/// Lets time pass, up to where a program does something by itself, if that is known; whether it does something all the
+/// same. Not while it has no connection that is answered, or is to have another.
 fn let_pass(later: &mut Stands, moves: Option<Option<u64>>, was_ns: u64) -> bool {
     let Some(moves) = moves.filter(|_| later.is_connected()) else { return false };
     let for_ns = moves.map_or(IDLE_NS, |when| when.saturating_sub(was_ns)).saturating_sub(BEFORE_NS);

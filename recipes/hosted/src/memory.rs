@@ -1,8 +1,8 @@
 //! What a program does at the end of each history of what it was told.
 //!
-//! A search comes back to one history again and again, and a program stands still in one place at a time: what it has done is
-//! remembered, and it is told the whole history anew only where it is to go on from its end. Each time it must do what it did
-//! before.
+//! A search comes back to one history again and again, and a program stands still in one place at a time: what it has
+//! done is remembered, and it is told the whole history anew only where it is to go on from its end. Each time it must
+//! do what it did before.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};

@@ -9,8 +9,8 @@ use zk_harness::trial::{Act, Code, Trial};
 
 /// A program held to what is owed of it. Its name is remembered as long as this process lives.
 ///
-/// A client that opens a session anew tells nobody who does not listen; and which of a program's threads asks for what is
-/// not known: two of the standard promises are not its own.
+/// A client that opens a session anew tells nobody who does not listen; and which of a program's threads asks for what
+/// is not known: two of the standard promises are not its own.
 pub fn hosted(name: &str, programs: Arc<dyn Programs>, owes: Owes) -> Trial {
     let summary = format!("{programs:?}, a program hosted as it is");
     let memory = Arc::new(Memory::of(name, programs));

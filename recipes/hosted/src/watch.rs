@@ -159,8 +159,8 @@ impl Guard {
     }
 }
 
-/// The processor time of a process, where the operating system shows it. Source: `proc_pid_stat(5)`; a tick of these is a
-/// hundredth of a second.
+/// The processor time of a process, where the operating system shows it. Source: `proc_pid_stat(5)`; a tick of these is
+/// a hundredth of a second.
 fn cpu_of(pid: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();

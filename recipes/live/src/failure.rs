@@ -6,9 +6,10 @@ use zookeeper_client::Error as Failure;
 /// The code of a failed request, by what is known of its effect.
 ///
 /// A request learns of two kinds of errors. Those that a server answered to it: they have a word each, and it was not
-/// applied. And those that ended its connection, or its session, while it waited (an answer that could not be read,
-/// a socket's error, silence, the session's end): then it may have been applied, and nothing is told that would say
-/// otherwise. So `UnmarshalError` is not `MarshallingError`, by which a server tells that it could not read the request.
+/// applied. And those that ended its connection, or its session, while it waited (an answer that could not be read, a
+/// socket's error, silence, the session's end): then it may have been applied, and nothing is told that would say
+/// otherwise. So `UnmarshalError` is not `MarshallingError`, by which a server tells that it could not read the
+/// request.
 ///
 /// - `Custom` is a socket's error, or that no answer came in time: the connection is lost.
 /// - A code without a word there may have one here (`RequestTimeout`); that crate takes those that have none for

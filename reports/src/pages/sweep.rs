@@ -229,7 +229,8 @@ fn closing(page: &mut Page, report: &SweepReport) {
     }
 }
 
-/// How often a promise breaks, and how many green seeds say that it does not any more; `None` of one that does not break.
+/// How often a promise breaks, and how many green seeds say that it does not any more; `None` of one that does not
+/// break.
 fn rate_words(report: &SweepReport, promise: &str) -> Option<String> {
     let known = &report.confidence;
     let rate = known.rates.iter().find(|rate| rate.promise == promise)?;

@@ -25,8 +25,8 @@ type Rung = (Bound, u8);
 /// What every recipe has to bear: each rung on top of those before it.
 const FIRST: [Rung; 4] = [(CLIENTS, 2), (DROPS, 1), (EXPIRIES, 1), (LAG, 1)];
 
-/// What comes then, each by itself: a recipe that breaks mostly breaks by one of them, and all together are too much for any
-/// search.
+/// What comes then, each by itself: a recipe that breaks mostly breaks by one of them, and all together are too much
+/// for any search.
 const ALONE: [&[Rung]; 8] = [
     &[(ROUNDS, 2)],
     &[(CLIENTS, 3)],

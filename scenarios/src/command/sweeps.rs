@@ -109,8 +109,8 @@ fn show(report: &SweepReport, format: Format, verbose: bool) -> Result<(), BadIn
     })
 }
 
-/// Says on stderr what kept a sweep from its end, and gives the answer. A report that could not be written is no bad input:
-/// the seeds were run, and the answer is undecided for whoever looks for it there.
+/// Says on stderr what kept a sweep from its end, and gives the answer. A report that could not be written is no bad
+/// input: the seeds were run, and the answer is undecided for whoever looks for it there.
 fn said(
     report: &SweepReport,
     total: u64,

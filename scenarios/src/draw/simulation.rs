@@ -13,8 +13,8 @@ use zk_reports::{Arrow, ArrowKind, BarKind, Cause, Diagram, LaneKind, Mark, Poin
 use zk_simulator::timeline::{Moment, Place, TimelineEvent};
 use zk_simulator::{Carried, Crossing, Fault, Run, Scenario};
 
-/// Draws a run that was traced, up to `until`, with why it was broken, and the moment from which on that was not avoided
-/// any more.
+/// Draws a run that was traced, up to `until`, with why it was broken, and the moment from which on that was not
+/// avoided any more.
 pub(crate) fn diagram(scenario: &Scenario, run: &Run, cause: Option<&Cause>, until: u64) -> Diagram {
     let wrote = |moment: &Moment| matches!(moment.what, TimelineEvent::Is(GroundTruth::Wrote { .. }));
     let writes = run.timeline.iter().any(wrote);

@@ -312,7 +312,8 @@ where
         }
     }
 
-    /// Whether there is nothing to wait for: a session, and a connection where sessions follow each other, or none ever.
+    /// Whether there is nothing to wait for: a session, and a connection where sessions follow each other, or none
+    /// ever.
     fn is_connected(&self) -> bool {
         let state = self.zk.state();
         match self.shared.renews {

@@ -258,9 +258,9 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Whether this takes effect next, and everything that was told before has been told. A write whose connection is lost
-    /// takes effect in a model before what its client asks next, which may be answered by a server that is behind: then
-    /// it is only seen later, and in the simulator it may come later.
+    /// Whether this takes effect next, and everything that was told before has been told. A write whose connection is
+    /// lost takes effect in a model before what its client asks next, which may be answered by a server that is behind:
+    /// then it is only seen later, and in the simulator it may come later.
     fn is_changed_next(&self, at: &At, change: &Change) -> bool {
         let nth = usize::from(at.changes);
         let mut changed = self.seen.order.iter().enumerate().filter(|(_, mark)| **mark == Mark::Changed);

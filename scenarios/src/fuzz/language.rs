@@ -146,7 +146,8 @@ pub(super) trait Written: Sized + fmt::Display {
     fn read(word: &str, left: &mut SplitWhitespace<'_>) -> Result<Option<Self>, Wrong>;
 }
 
-/// Declares an enum that is [`Written`]: each variant behind its word, its fields in the order in which they are written.
+/// Declares an enum that is [`Written`]: each variant behind its word, its fields in the order in which they are
+/// written.
 macro_rules! written {
     ($(#[$about:meta])* $enum:ident {
         $(

@@ -236,8 +236,8 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     if says.iter().any(|says| says.iter().filter(is_new_time).count() > TIMES_MAX) {
         return Ran::Excluded(Exclusion::Clocks);
     }
-    // No view can lag further than to the beginning. A transaction that changes nothing that is compared, such as an ACL, is
-    // one as well; whoever asked for it was told something.
+    // No view can lag further than to the beginning. A transaction that changes nothing that is compared, such as an
+    // ACL, is one as well; whoever asked for it was told something.
     let transactions = changes.len() + says.iter().map(Vec::len).sum::<usize>();
     let lag = if servers > 1 { transactions.min(200) as u8 } else { 0 };
     let clients = program.processes.len() as u8;

@@ -1,9 +1,9 @@
 //! Whether two recipes show the same from outside: all of their outcomes, compared as sets.
 //!
-//! An outcome is what is seen in a run to where nothing moves, or for ever: what processes say and how they end, what takes
-//! effect on the tree and at the outside resource, all in one order, and in the end the tree and who still waits. Two models
-//! are gone through together, one word of outcomes after the other, each with the set of all states that it can be in
-//! after that word. So nothing is enumerated twice, and the first difference is one of the shortest.
+//! An outcome is what is seen in a run to where nothing moves, or for ever: what processes say and how they end, what
+//! takes effect on the tree and at the outside resource, all in one order, and in the end the tree and who still waits.
+//! Two models are gone through together, one word of outcomes after the other, each with the set of all states that it
+//! can be in after that word. So nothing is enumerated twice, and the first difference is one of the shortest.
 //!
 //! Guids are all one name. Zxids, and who was told what, are not seen. Faults are not seen either, but by what they do.
 

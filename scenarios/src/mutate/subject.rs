@@ -21,7 +21,8 @@ pub(super) struct Subject {
     pub(super) broken: Vec<String>,
     /// What was put to the test of the others.
     tested: BTreeSet<&'static str>,
-    /// Its own bounds, or as much of them as its model has an end in: with faults of one sort or another, if it must be.
+    /// Its own bounds, or as much of them as its model has an end in: with faults of one sort or another, if it must
+    /// be.
     pub(super) configs: Vec<CheckConfig>,
     /// Its own bounds.
     own: CheckConfig,
@@ -79,8 +80,8 @@ impl Subject {
     /// Runs it as it is, and notes what there is.
     fn look_at(&mut self, catalogue: &Trials) {
         let mut seeds = self.by_seeds(&self.trial, false);
-        // Its occasions, those that come with faults only too. What is put to the test so far out is not to be missed of a
-        // mutated recipe, which is not looked at so far.
+        // Its occasions, those that come with faults only too. What is put to the test so far out is not to be missed
+        // of a mutated recipe, which is not looked at so far.
         let mut model = Found { tested: BTreeSet::new(), ..self.all_of_model(&self.own) };
         // A mutated recipe may have more states than the recipe itself, and both have more outcomes than states.
         let few = self.own.max_states.map(|most| most / 4);
@@ -243,7 +244,8 @@ impl Subject {
         all
     }
 
-    /// The same as [`of_check`], but what the recipe breaks by itself kills nothing, and leaves it open what else would.
+    /// The same as [`of_check`], but what the recipe breaks by itself kills nothing, and leaves it open what else
+    /// would.
     fn of_check(&self, check: &Check) -> Found {
         let mut found = of_check(check);
         if let Some(killed) = found.killed.take_if(|killed| self.broken.contains(&killed.promise)) {

@@ -19,8 +19,8 @@ pub(crate) struct Redraws {
 }
 
 impl Redraws {
-    /// What is tried unless something else is asked for: enough to tell a turn of the run from chance. None where nothing
-    /// is left to chance, and for programs of others, of which each run takes long.
+    /// What is tried unless something else is asked for: enough to tell a turn of the run from chance. None where
+    /// nothing is left to chance, and for programs of others, of which each run takes long.
     fn usual(target: &Target) -> u32 {
         let has_script = target.scenario.run.as_ref().is_some_and(|one| one.script.is_some());
         if has_script || target.trial.programs().is_some() { 0 } else { 20 }

@@ -60,8 +60,8 @@ fn is_known(target: &Target, run: &Run, promise: Option<&str>) -> Result<(), Bad
     Err(bad!("--promise: {} has no promise '{typed}'{hint}", target.what))
 }
 
-/// The break that matters: the first where it was owed, of that promise or of all, or else the first that leaves it open, or
-/// else the first as expected.
+/// The break that matters: the first where it was owed, of that promise or of all, or else the first that leaves it
+/// open, or else the first as expected.
 fn first_break<'a>(run: &'a Run, promise: Option<&str>) -> Option<&'a RunViolation> {
     let mut asked =
         run.violations.iter().filter(|violation| promise.is_none_or(|name| violation.promise == name));
@@ -106,8 +106,8 @@ pub(crate) fn replay_drawn(
     Ok((report(target, run, false, promise).answer, diagram))
 }
 
-/// Draws the first breaks of a sweep: each is run again, with its trace. Once it is stopped, none is drawn: a picture that
-/// lacks something would be kept by the sweep that goes on from there.
+/// Draws the first breaks of a sweep: each is run again, with its trace. Once it is stopped, none is drawn: a picture
+/// that lacks something would be kept by the sweep that goes on from there.
 pub(crate) fn drawn(
     target: &Target,
     redraws: Option<Redraws>,

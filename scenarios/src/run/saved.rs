@@ -28,9 +28,9 @@ pub(crate) struct Saving {
 }
 
 impl Saving {
-    /// Into a directory that is made, or is there. `asked` is the report of the sweep before its first seed; with `resume`
-    /// it is compared with the one in the directory, and that is given back. Without, a sweep in there that has not ended
-    /// is not overwritten.
+    /// Into a directory that is made, or is there. `asked` is the report of the sweep before its first seed; with
+    /// `resume` it is compared with the one in the directory, and that is given back. Without, a sweep in there that
+    /// has not ended is not overwritten.
     pub(crate) fn open(
         dir: &Path,
         resume: bool,
@@ -61,8 +61,8 @@ impl Saving {
         Ok((Saving { dir: dir.to_path_buf(), last: None, reserve, failed: None }, before))
     }
 
-    /// Saves if it is time to, and so at once the first time: a disk that is full is noticed then. Breaks if it cannot: what
-    /// was saved before is there still, and seeds that cannot be saved are run for nothing.
+    /// Saves if it is time to, and so at once the first time: a disk that is full is noticed then. Breaks if it cannot:
+    /// what was saved before is there still, and seeds that cannot be saved are run for nothing.
     pub(crate) fn now_and_then(&mut self, so_far: &SoFar<'_>) -> ControlFlow<()> {
         if self.last.is_some_and(|last| last.elapsed() < BETWEEN) {
             return ControlFlow::Continue(());

@@ -15,8 +15,8 @@ pub(crate) fn read_scenario(file: &str) -> Result<Scenario, BadInput> {
     parse(file, &text)
 }
 
-/// Fails if a file's name has a line end in it, or what a terminal would act on: it stands in reports, in commands to copy,
-/// and in lines that a CI system reads.
+/// Fails if a file's name has a line end in it, or what a terminal would act on: it stands in reports, in commands to
+/// copy, and in lines that a CI system reads.
 pub(super) fn named(file: &str) -> Result<(), BadInput> {
     match file.contains(char::is_control) {
         true => Err(bad!("{file:?}: a scenario file's name has no line ends or the like in it")),

@@ -13,8 +13,8 @@ struct Source {
     whose: &'static str,
 }
 
-/// A job of Kubernetes tells no pod how many there are, so that has to be said. What starts with a number of its own, such
-/// as a matrix of GitHub Actions, says `--shard I/N`.
+/// A job of Kubernetes tells no pod how many there are, so that has to be said. What starts with a number of its own,
+/// such as a matrix of GitHub Actions, says `--shard I/N`.
 const SOURCES: [Source; 4] = [
     Source {
         index: "JOB_COMPLETION_INDEX",

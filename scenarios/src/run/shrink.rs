@@ -393,7 +393,8 @@ fn times(fault: &mut Fault) -> Vec<&mut u64> {
     }
 }
 
-/// Rounder numbers, the smallest first: smaller ones with no more digits that count, or somewhat larger ones with fewer.
+/// Rounder numbers, the smallest first: smaller ones with no more digits that count, or somewhat larger ones with
+/// fewer.
 fn rounder(ms: u64) -> Vec<u64> {
     let mut all = vec![0];
     for unit in [10_000, 5_000, 1_000, 500, 100, 10] {

@@ -5,8 +5,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 
-/// Does this with each of these numbers on so many threads, and gives out what came of them in their order, until `each`
-/// has enough. What is done by then of later ones is thrown away.
+/// Does this with each of these numbers on so many threads, and gives out what came of them in their order, until
+/// `each` has enough. What is done by then of later ones is thrown away.
 pub(crate) fn in_order<R: Send>(
     numbers: Range<u64>,
     jobs: usize,

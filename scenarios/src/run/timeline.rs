@@ -71,8 +71,8 @@ pub(crate) fn lines(run: &Run) -> Vec<Line> {
     teller.lines
 }
 
-/// Tells events as they were seen from outside, each with its time: one line for each that says something. Whose sessions
-/// those are, which may have begun before, was heard by then.
+/// Tells events as they were seen from outside, each with its time: one line for each that says something. Whose
+/// sessions those are, which may have begun before, was heard by then.
 #[cfg(feature = "live")]
 pub(super) fn sentences<'a>(
     sessions: &BTreeMap<SessionId, ActorId>,

@@ -1,8 +1,8 @@
 //! Why a promise was broken: a few sentences, and the lines that matter.
 //!
-//! It works back from the break. Whom and what that names is where it begins; from there it goes to the request on which
-//! somebody acted, to the last writer of what was read, to what fired a watch or could have, and to the fault that took a
-//! claim or an answer.
+//! It works back from the break. Whom and what that names is where it begins; from there it goes to the request on
+//! which somebody acted, to the last writer of what was read, to what fired a watch or could have, and to the fault
+//! that took a claim or an answer.
 
 mod processes;
 mod trail;

@@ -259,7 +259,8 @@ impl<'a> Past<'a> {
         })
     }
 
-    /// The last persistent watch that a process has set in its session, which fires again and again: where, and of what.
+    /// The last persistent watch that a process has set in its session, which fires again and again: where, and of
+    /// what.
     pub(super) fn watches_for_good(&self, process: u16) -> Option<(usize, String)> {
         let began =
             self.truths_of(process).rfind(|(_, truth)| matches!(truth, GroundTruth::SessionOpened { .. }));
@@ -307,8 +308,8 @@ impl<'a> Past<'a> {
         last.map_or(format!("p{process}"), |actor| actor.main().to_string())
     }
 
-    /// What took the connection of a process, or stopped it: of the faults of that process that say one of these words and
-    /// that struck after `since`, and of the outages of servers if `outages`, the line of the one that struck last.
+    /// What took the connection of a process, or stopped it: of the faults of that process that say one of these words
+    /// and that struck after `since`, and of the outages of servers if `outages`, the line of the one that struck last.
     pub(super) fn last_fault(
         &self,
         process: u16,
@@ -335,7 +336,8 @@ impl<'a> Past<'a> {
         struck.max_by_key(|(struck, line)| (is_silent(*line), *struck)).map(|(_, line)| line)
     }
 
-    /// Where the fault of a line strikes a process, if it does: one that waits for a request waits for the first of its kind.
+    /// Where the fault of a line strikes a process, if it does: one that waits for a request waits for the first of its
+    /// kind.
     fn strikes(&self, line: usize, process: u16) -> Option<usize> {
         let what = &self.lines[line].what;
         let behind = |at: &usize| *at > line;
@@ -360,8 +362,8 @@ impl<'a> Past<'a> {
         Some(line)
     }
 
-    /// Where a process learned that its connection was lost, or crashed: the last time up to the end, or the first behind a
-    /// line.
+    /// Where a process learned that its connection was lost, or crashed: the last time up to the end, or the first
+    /// behind a line.
     pub(super) fn loses_connection(&self, process: u16, behind: Option<usize>) -> Option<usize> {
         let is_loss =
             |truth| matches!(truth, &GroundTruth::Disconnected { .. } | &GroundTruth::Crashed { .. });

@@ -65,8 +65,8 @@ fn one_member_is_no_test_of_a_double_barrier() {
     }
 }
 
-/// Each of these promises took any quiet rest for a test, and a check was green where nothing was tested: this trial held in
-/// every engine.
+/// Each of these promises took any quiet rest for a test, and a check was green where nothing was tested: this trial
+/// held in every engine.
 #[test]
 fn what_does_nothing_is_green_nowhere() {
     let catalogue = Catalogue::empty().with(Idle);
@@ -106,9 +106,9 @@ fn no_right_recipe_of_the_catalogue_is_green_where_its_actors_do_nothing() {
     }
 }
 
-/// What is put to the test under all these seeds, unless something is broken: where nobody but the process itself does anything
-/// wrong, and one server is enough, or with the faults of its scenario. Without faults nothing is held for want of tests, so
-/// that the answer alone would tell nobody from the right one.
+/// What is put to the test under all these seeds, unless something is broken: where nobody but the process itself does
+/// anything wrong, and one server is enough, or with the faults of its scenario. Without faults nothing is held for
+/// want of tests, so that the answer alone would tell nobody from the right one.
 fn tested(trial: &Mutated, with_faults: bool, seeds: std::ops::Range<u64>) -> Option<Vec<String>> {
     let name = trial.trial.about.name;
     let catalogue = Catalogue::empty().with(trial.explored());
@@ -151,8 +151,8 @@ fn goes_on_green(kinds: &[Kind], with_faults: bool) -> Vec<String> {
     green
 }
 
-/// The end comes at each request of a run, one after the other: what was begun is not done, or it hangs. At these, without
-/// faults, nobody notices it.
+/// The end comes at each request of a run, one after the other: what was begun is not done, or it hangs. At these,
+/// without faults, nobody notices it.
 #[test]
 #[ignore = "takes a minute: .ci/run runs it"]
 fn who_stops_at_any_request_of_a_run_is_noticed_nearly_everywhere() {

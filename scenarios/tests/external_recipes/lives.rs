@@ -242,8 +242,8 @@ fn a_next_life_that_waits_for_the_end_of_the_former_removes_only_its_own() {
     }
 }
 
-/// A deletion that is repeated as its answer was lost may be in flight when its process crashes, and arrive when the next
-/// life has made the znode anew: what a former life has sent goes on beside the next one.
+/// A deletion that is repeated as its answer was lost may be in flight when its process crashes, and arrive when the
+/// next life has made the znode anew: what a former life has sent goes on beside the next one.
 #[test]
 fn what_a_former_life_has_sent_may_strike_the_next() {
     let bounds = Bounds { drops: 1, crashes: 1, restarts: 1, ..Bounds::clients(1) };

@@ -142,8 +142,8 @@ fn who_looks_at_its_session_makes_its_own_anew() {
     }
 }
 
-/// A session that is called dead before its time lives on beside the one that was opened in its place: what it owns is still
-/// there, and soon is not.
+/// A session that is called dead before its time lives on beside the one that was opened in its place: what it owns is
+/// still there, and soon is not.
 #[test]
 fn a_former_session_may_live_on_beside_the_new_one() {
     let bounds = Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(1) };

@@ -1,5 +1,5 @@
-//! What is judged at rest: of recipes of which some code never comes to it nothing may hold, and of the others all that is
-//! left counts.
+//! What is judged at rest: of recipes of which some code never comes to it nothing may hold, and of the others all that
+//! is left counts.
 
 use crate::external_recipes::judge::{about, path};
 use std::time::Duration;

@@ -125,8 +125,8 @@ fn who_waits_for_ever_breaks_a_standard_promise_though_it_has_said_nothing() {
     assert_eq!(check(waits(true)).verdict, Judgement::Holds);
 }
 
-/// Whose client has closed its session while it was not connected has done with it: the session expires, and its znodes go
-/// with it. At seed 69 a run was taken to be at rest before that.
+/// Whose client has closed its session while it was not connected has done with it: the session expires, and its znodes
+/// go with it. At seed 69 a run was taken to be at rest before that.
 #[test]
 fn a_session_that_was_closed_in_vain_expires_before_what_is_left_is_judged() {
     let trial = small(Bounds::clients(2), |zk, probe, role| async move {

@@ -100,8 +100,8 @@ impl Member {
     }
 }
 
-/// A handle is there before its session is: in the models, each process was connected before its code began once, and the
-/// first look at the session was never one at none.
+/// A handle is there before its session is: in the models, each process was connected before its code began once, and
+/// the first look at the session was never one at none.
 #[test]
 fn who_is_named_after_its_session_before_it_has_one_is_not_alone() {
     for bounds in [Bounds::clients(2), Bounds { drops: 1, ..Bounds::clients(2) }] {

@@ -58,8 +58,8 @@ async fn turn(before: Before, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> 
     Ok(())
 }
 
-/// Each was an excuse for all others, and this held: whoever closes its session at its end, or ends because it has done so,
-/// was taken for dead, and whose znode another process deletes for one that could not be waited for.
+/// Each was an excuse for all others, and this held: whoever closes its session at its end, or ends because it has done
+/// so, was taken for dead, and whose znode another process deletes for one that could not be waited for.
 fn stick(before: Before) {
     let mut trial = Trial::new("stuck", move |zk, probe, role| turn(before, zk, probe, role))
         .setup([ROOT])
@@ -134,8 +134,8 @@ async fn comes_to(says: Says, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> 
     Ok(())
 }
 
-/// Whatever was begun by a word of its own was taken for what is meant to last, and so was whatever is done by who is inside:
-/// this lost wake-up held.
+/// Whatever was begun by a word of its own was taken for what is meant to last, and so was whatever is done by who is
+/// inside: this lost wake-up held.
 #[test]
 fn only_its_author_can_say_whether_it_is_meant_to_wait_on_in_what_it_has_begun_or_inside() {
     for says in [Says::Waits, Says::IsInside] {

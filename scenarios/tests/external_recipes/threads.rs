@@ -103,8 +103,8 @@ fn is_judged(way: Way, broken: Option<&str>, (catalogue, scenario): &(Catalogue,
     }
 }
 
-/// With its main thread's end, each was taken for one that neither waits nor holds anything; and a run was over before one that
-/// had slept was awake.
+/// With its main thread's end, each was taken for one that neither waits nor holds anything; and a run was over before
+/// one that had slept was awake.
 #[test]
 fn what_outlives_the_main_thread_is_judged() {
     for (way, broken) in [

@@ -1,5 +1,5 @@
-//! Two timers of one process, and which is over first: models let an hour end before a second once, and called right code
-//! broken.
+//! Two timers of one process, and which is over first: models let an hour end before a second once, and called right
+//! code broken.
 
 use crate::external_recipes::judge::{Expected, about, broken, insist, judge, noted, path};
 use std::sync::Arc;

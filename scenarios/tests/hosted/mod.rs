@@ -1,7 +1,7 @@
 //! Programs of others as they are: kazoo's recipes under seeds, and programs that cannot be hosted.
 //!
-//! Where there is no kazoo or no greenlet these tests say that they are skipped; with `ZOOCHECK_NO_SKIP` set, as in CI, that
-//! is a failure.
+//! Where there is no kazoo or no greenlet these tests say that they are skipped; with `ZOOCHECK_NO_SKIP` set, as in CI,
+//! that is a failure.
 
 mod elapsed;
 mod kinds;

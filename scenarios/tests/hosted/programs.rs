@@ -1,5 +1,5 @@
-//! What programs may do: threads of every kind, logging, coroutines, trying again at once; and what is said of what they do
-//! wrong.
+//! What programs may do: threads of every kind, logging, coroutines, trying again at once; and what is said of what
+//! they do wrong.
 
 use super::{ALONE, CALM, host, json, python, searched, zoocheck};
 use serde_json::Value;

@@ -145,7 +145,8 @@ impl Disk {
 
     /// A sync or a replacement is done. Gives how much of the file is durable now.
     ///
-    /// It makes its own file durable, and the removals that went before. What was added to another file waits for its own.
+    /// It makes its own file durable, and the removals that went before. What was added to another file waits for its
+    /// own.
     pub fn done(&mut self, file: FileId, number: u64) -> usize {
         if let Some(at) = self.pending.iter().position(|op| op.ticket() == Some((file, number))) {
             let mut kept = Vec::new();
@@ -198,10 +199,10 @@ impl Disk {
     /// whether a replacement under way or a truncation has taken effect; ever 0 leaves what is durable and no more. A
     /// disk that `reorders` may have written later bytes and not earlier ones, which read as zeros then.
     ///
-    /// A file grows over zeros, and a page of it is there or is not. What is appended at once, such as a record of a log,
-    /// is shorter than a page, so at most one border lies within it: it lacks its beginning, its end, or both. A record of
-    /// several pages, or one whose checksum lies across a border, could be left with a hole that only its checksum
-    /// shows. ZooKeeper does not start from that, and no more do we: it is left to [rot](Disk::rot).
+    /// A file grows over zeros, and a page of it is there or is not. What is appended at once, such as a record of a
+    /// log, is shorter than a page, so at most one border lies within it: it lacks its beginning, its end, or both. A
+    /// record of several pages, or one whose checksum lies across a border, could be left with a hole that only its
+    /// checksum shows. ZooKeeper does not start from that, and no more do we: it is left to [rot](Disk::rot).
     pub fn crash(&mut self, reorders: bool, pick: &mut dyn FnMut(u64) -> u64) -> CrashReport {
         let mut report = CrashReport::default();
         // Of each file so much of what is durable stands, and behind it comes this.

@@ -95,8 +95,8 @@ impl Expiry {
         }
     }
 
-    /// Whether its server looks at what comes on a connection of this session, which may be about to end: for certain, as
-    /// a leader knows more of that than its learners.
+    /// Whether its server looks at what comes on a connection of this session, which may be about to end: for certain,
+    /// as a leader knows more of that than its learners.
     pub fn looks_at(&self, conn: ConnId, session: SessionId, is_at_leader: bool) -> bool {
         let lives = || self.open.get(&session).is_some_and(|open| !open.is_ending) && !self.is_worn_out;
         self.listens(conn).is_some() && (!is_at_leader || lives())
@@ -161,8 +161,8 @@ impl Expiry {
         }
     }
 
-    /// The leader has looked for sessions that were silent for too long, as it does with every tick: a session may live for
-    /// a tick longer than its timeout, and what is left of a tick then.
+    /// The leader has looked for sessions that were silent for too long, as it does with every tick: a session may live
+    /// for a tick longer than its timeout, and what is left of a tick then.
     pub fn ticked(&mut self, tick_ms: u32, now_ms: i64, report: &mut Report) {
         let grace_ms = 2 * i64::from(tick_ms) + self.short_ms + ROUNDED_MS;
         let owed = self.open.iter().filter(|(_, open)| open.stands && !open.is_ending && !self.is_worn_out);
@@ -275,7 +275,8 @@ mod tests {
         expired_at(now_ms, change).broken.iter().any(|(name, _)| *name == Invariant::NoEarlyExpiry)
     }
 
-    /// Whether it is seen to live too long when its leader has looked for the silent at this time, with ticks of 500 ms.
+    /// Whether it is seen to live too long when its leader has looked for the silent at this time, with ticks of 500
+    /// ms.
     fn is_late(now_ms: i64, change: impl Fn(&mut Expiry)) -> bool {
         let (mut expiry, mut report) = history(change);
         expiry.ticked(500, now_ms, &mut report);

@@ -93,8 +93,8 @@ impl Handshakes {
     }
 
     /// A server tells a client which session it has. `grants` is the timeout for one that asks for so much, and
-    /// `is_open` tells of a session whether it is, as far as that server has come. It need not have come to the beginning
-    /// of one that moves: its leader's word is enough.
+    /// `is_open` tells of a session whether it is, as far as that server has come. It need not have come to the
+    /// beginning of one that moves: its leader's word is enough.
     pub fn connected(
         &mut self,
         conn: ConnId,

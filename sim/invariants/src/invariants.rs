@@ -54,7 +54,8 @@ impl Invariants {
         Invariants { report, ensemble: Ensemble::new(setup), ..Invariants::default() }
     }
 
-    /// The same where these znodes are on every disk, parents first, each with how many children it is said to have had.
+    /// The same where these znodes are on every disk, parents first, each with how many children it is said to have
+    /// had.
     pub fn begins_with(mut self, znodes: &[(Text, i32)]) -> Invariants {
         self.ensemble.begins_with(znodes);
         self
@@ -168,7 +169,8 @@ impl Invariants {
         self.expiry.forces(session);
     }
 
-    /// Whether a server answers a client's message as it reads it: it needs nothing from anybody, and comes behind nothing.
+    /// Whether a server answers a client's message as it reads it: it needs nothing from anybody, and comes behind
+    /// nothing.
     fn is_due_at_once(&self, conn: ConnId, session: SessionId, message: &ToServer) -> bool {
         let needs_others = match message {
             ToServer::Connect(_) => true,

@@ -1,7 +1,7 @@
 //! A sync's answer shows all that its leader had proposed when it heard of the sync, and is given on its word.
 //!
-//! That is what released versions promise: a leader that does not know yet of a later one gives its word as well. Where a
-//! leader asks a quorum first, the answer shows all that was committed by anybody.
+//! That is what released versions promise: a leader that does not know yet of a later one gives its word as well. Where
+//! a leader asks a quorum first, the answer shows all that was committed by anybody.
 
 use crate::{Invariant, Report};
 use std::collections::{BTreeMap, VecDeque};

@@ -1,8 +1,8 @@
 //! The transaction log: records in files, and what a crash or a rotten bit leaves of them.
 //!
 //! A record is `crc32 u32, length u32, transaction, 'B'`, little-endian. Length and checksum are those of the
-//! transaction. As in ZooKeeper, a record that was not written to its end is the end of its file, whatever is behind it,
-//! and one that was written to its end and has changed since is an error.
+//! transaction. As in ZooKeeper, a record that was not written to its end is the end of its file, whatever is behind
+//! it, and one that was written to its end and has changed since is an error.
 //!
 //! Source: ZooKeeper 3.9, `FileTxnLog.FileTxnIterator.next`; measured, see `sim/conform/DAMAGED.md`.
 //!

@@ -21,8 +21,8 @@ use zk_api::{Response, Text, Zxid};
 pub enum NameOrder {
     /// Another for each number.
     Salted(u64),
-    /// That of a Java hash table that has never held anything else: a real server's, as long as it has not started again and
-    /// none of the names was deleted. Measured: lists of up to 1,000 children and 60 ephemerals.
+    /// That of a Java hash table that has never held anything else: a real server's, as long as it has not started
+    /// again and none of the names was deleted. Measured: lists of up to 1,000 children and 60 ephemerals.
     JavaHash,
 }
 

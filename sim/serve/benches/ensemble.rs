@@ -1,8 +1,8 @@
 //! Three servers beside a real ensemble of three, in turns in one run: creates a second while there are so many znodes,
 //! what each takes of the processor, whatever else runs, and memory behind so many short-lived ones.
 //!
-//! `cargo bench -p zk-serve --bench ensemble`. The real one is started by `sim/conform/real-zookeeper`; without it, ours
-//! is measured alone. Neither forces its writes to a disk: ours has none, the real one runs with `forceSync=no`.
+//! `cargo bench -p zk-serve --bench ensemble`. The real one is started by `sim/conform/real-zookeeper`; without it,
+//! ours is measured alone. Neither forces its writes to a disk: ours has none, the real one runs with `forceSync=no`.
 
 mod client;
 
@@ -19,8 +19,9 @@ use zk_serve::Options;
 const TURNS: usize = 3;
 /// How many znodes there are when creates are measured.
 const ZNODES: [usize; 3] = [0, 10_000, 50_000];
-/// Clients, as many on each server, each with one request outstanding; and what each of them creates. So many that each of
-/// our servers begins a snapshot meanwhile, as it does for each 20,000 transactions: what is measured is a whole round.
+/// Clients, as many on each server, each with one request outstanding; and what each of them creates. So many that each
+/// of our servers begins a snapshot meanwhile, as it does for each 20,000 transactions: what is measured is a whole
+/// round.
 const CLIENTS: usize = 15;
 const CREATES: usize = 1400;
 /// So many requests are outstanding where nothing is measured.

@@ -57,8 +57,8 @@ pub(crate) fn tell_of_znodes(observer: &dyn Observer, txn: &Txn, body: &TxnBody)
 /// The servers at a moment.
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
-    /// For how long no client has connected, and no znode nor session has changed. Whoever only looks, or tries in vain,
-    /// moves nothing.
+    /// For how long no client has connected, and no znode nor session has changed. Whoever only looks, or tries in
+    /// vain, moves nothing.
     pub still_for: Duration,
     /// Whether all servers serve.
     pub all_serve: bool,

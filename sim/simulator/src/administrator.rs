@@ -1,5 +1,5 @@
-//! The administrator: somebody with a session of his own who makes the trial's znodes, and later deletes what clients hold,
-//! or writes to it. No actor, and nothing that is told of one is told of him but what he does to znodes.
+//! The administrator: somebody with a session of his own who makes the trial's znodes, and later deletes what clients
+//! hold, or writes to it. No actor, and nothing that is told of one is told of him but what he does to znodes.
 
 use crate::event::Meddling;
 use crate::mailbox::Mailbox;

@@ -1,7 +1,7 @@
 //! Bytes of a trace: what `derive(Hash)` tells of a value, little-endian and as wide on every machine.
 //!
-//! The test of `trace` has the bytes of an event written out: a compiler that told them otherwise would be seen there. An
-//! actor is two bytes, in which some of more than 256 processes look alike.
+//! The test of `trace` has the bytes of an event written out: a compiler that told them otherwise would be seen there.
+//! An actor is two bytes, in which some of more than 256 processes look alike.
 
 use std::hash::Hasher;
 

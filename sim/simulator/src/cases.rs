@@ -19,8 +19,8 @@ fn crashes(f: &Faults) -> bool {
     f.server_crashes + f.leader_crashes > 0
 }
 
-/// What any trial comes to under these faults is not asked here, so what takes a trial of a certain kind (who holds, who
-/// looks at another's znode) is not expected of all.
+/// What any trial comes to under these faults is not asked here, so what takes a trial of a certain kind (who holds,
+/// who looks at another's znode) is not expected of all.
 const CASES: [Case; 75] = [
     ("a client's clock jumped", |s| s.faults.clock_jump_ms > 0),
     ("a disk was spared, or less than a quorum would have been whole", |s| {

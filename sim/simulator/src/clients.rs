@@ -456,8 +456,8 @@ impl Clients {
         }
     }
 
-    /// A process goes on: its timers fire first, then it sees what the network has brought. A program of others asks the
-    /// operating system, which looks for what has come before it says that the time is up.
+    /// A process goes on: its timers fire first, then it sees what the network has brought. A program of others asks
+    /// the operating system, which looks for what has come before it says that the time is up.
     pub fn resume(&mut self, stage: &mut Stage<'_>, servers: &mut Servers, actor: ActorId, pause: u32) {
         let process = &mut self.lives.processes[actor.process];
         if process.actor != actor || process.pauses != pause {

@@ -74,8 +74,8 @@ impl Follower<'_, '_> {
         Ok(())
     }
 
-    /// All sessions, then all actors, as in a model's first state, but those who are `late`. Of these, who begins without
-    /// a session does not know of its own yet.
+    /// All sessions, then all actors, as in a model's first state, but those who are `late`. Of these, who begins
+    /// without a session does not know of its own yet.
     fn everybody_connects(&mut self, late: &BTreeMap<u16, &ScriptStep>) -> Result<(), String> {
         for process in 0..self.held.run.stage.scenario.clients {
             self.held.run.clients.lives.processes[process].comes_back = false;

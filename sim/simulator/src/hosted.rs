@@ -1,7 +1,8 @@
 //! Client processes that are programs of others: bytes become messages, and messages bytes.
 //!
-//! A program takes the place of a session and of the tasks that use it. Its requests get numbers of ours, which count up over
-//! the session as those of a [`ClientSession`] do; what it is to be told of its session is read from the messages.
+//! A program takes the place of a session and of the tasks that use it. Its requests get numbers of ours, which count
+//! up over the session as those of a [`ClientSession`] do; what it is to be told of its session is read from the
+//! messages.
 
 use std::collections::{BTreeMap, VecDeque};
 use zk_api::{KeeperState, Pending, SessionId, Text, Zxid};
@@ -88,7 +89,8 @@ impl Client {
         }
     }
 
-    /// Whether servers owe it answers. A session of ours connects again; a program's client library may be kept from it.
+    /// Whether servers owe it answers. A session of ours connects again; a program's client library may be kept from
+    /// it.
     pub fn is_owed_answers(&self) -> bool {
         match self {
             Client::Session(session) => !session.state().is_final(),
@@ -96,7 +98,8 @@ impl Client {
         }
     }
 
-    /// The one-shot watches of its user, or of a program by what these servers know: where, and whether of the children.
+    /// The one-shot watches of its user, or of a program by what these servers know: where, and whether of the
+    /// children.
     pub fn watches<'s>(&'s self, servers: impl Iterator<Item = &'s Server>) -> Vec<(Text, bool)> {
         let told = |kind: OneShot, path: &Text| (path.clone(), kind == OneShot::Child);
         match self {

@@ -83,8 +83,8 @@ impl Lives {
         self.tasks.executor.spawn(actor.process, Box::pin(async move { Some(code.await) }));
     }
 
-    /// A client was told that its session has expired: where it is one that opens another by itself, it soon does. A program
-    /// has its own client.
+    /// A client was told that its session has expired: where it is one that opens another by itself, it soon does. A
+    /// program has its own client.
     fn is_to_renew(&self, stage: &mut Stage<'_>, actor: ActorId) {
         if self.trial.renews_session && self.trial.programs().is_none() && !stage.follows_a_script() {
             let after = stage.choices.below(Stream::Connect, actor.process.into(), 200 * MS);

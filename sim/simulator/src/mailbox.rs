@@ -1,5 +1,5 @@
-//! [`Mailbox`]: what the tasks of a client process ask of the simulator, and what they may look at. It is the session and
-//! the probe that their code sees.
+//! [`Mailbox`]: what the tasks of a client process ask of the simulator, and what they may look at. It is the session
+//! and the probe that their code sees.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -39,8 +39,8 @@ impl<'a> Orders<'a> {
         Orders { given, taken: Vec::new() }
     }
 
-    /// The next event: that of an order, while one is given and its time has come, or the one that time brings. A message
-    /// travels for `most_ns` at most, and `tell` puts an event into words.
+    /// The next event: that of an order, while one is given and its time has come, or the one that time brings. A
+    /// message travels for `most_ns` at most, and `tell` puts an event into words.
     pub fn next(
         &mut self,
         queue: &mut Queue<SimEvent>,

@@ -1,8 +1,8 @@
 //! Orders: from some time on, other events than time alone would bring first.
 //!
-//! What is on its way may arrive at any time, in the order of its connection, its link, its disk; so may an actor's work
-//! be over. A timer, a fault and its end keep their time: other events are late for them at most as long as a message
-//! travels in this run.
+//! What is on its way may arrive at any time, in the order of its connection, its link, its disk; so may an actor's
+//! work be over. A timer, a fault and its end keep their time: other events are late for them at most as long as a
+//! message travels in this run.
 //!
 //! ```
 //! use zk_simulator::order::Order;

@@ -12,8 +12,8 @@ thread_local! {
     static ELSEWHEN: Runtime = Runtime::with_seed_and_config(0, Config::default());
 }
 
-/// Does some work on this thread with clocks of its own, which stand still but for what the work is given to call: then they
-/// jump by an hour.
+/// Does some work on this thread with clocks of its own, which stand still but for what the work is given to call: then
+/// they jump by an hour.
 pub fn in_other_time(work: &mut dyn FnMut(&dyn Fn())) {
     let here = async {
         let time = TimeHandle::current();

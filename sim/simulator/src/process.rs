@@ -68,8 +68,8 @@ pub struct Process {
     pub pauses: u32,
     /// Tasks that are ready and stand still.
     pub standing: BTreeSet<TaskId>,
-    /// It is told in this turn that it has lost its connection or its session: nobody stands still then. A promise takes what
-    /// the client knows for what its code was told.
+    /// It is told in this turn that it has lost its connection or its session: nobody stands still then. A promise
+    /// takes what the client knows for what its code was told.
     pub learns_loss: bool,
     /// What waits for the process to do something.
     pub armed: Vec<(When, Armed)>,

@@ -4,8 +4,8 @@ use crate::choices::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Recorded choices. In a file each stream of an entity has a key, `latency-3`, and its values in the order in which they
-/// were drawn, `"12 0 7"`.
+/// Recorded choices. In a file each stream of an entity has a key, `latency-3`, and its values in the order in which
+/// they were drawn, `"12 0 7"`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
 pub struct Recorded {

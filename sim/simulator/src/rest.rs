@@ -45,8 +45,9 @@ impl Ending<'_, '_> {
         self.stage.now >= since + timeout && (self.only_the_living() || self.stage.now >= since + 6 * timeout)
     }
 
-    /// Whether a process whose main thread has ended has others that wait for an answer or for something that they have told,
-    /// have it, work or sleep. A program has none: it ends with the last of them, and its client's own timers go on for ever.
+    /// Whether a process whose main thread has ended has others that wait for an answer or for something that they have
+    /// told, have it, work or sleep. A program has none: it ends with the last of them, and its client's own timers go
+    /// on for ever.
     fn threads_go_on(&self) -> bool {
         if self.lives.trial.programs().is_some() {
             return false;
@@ -75,8 +76,8 @@ impl Ending<'_, '_> {
         self.stage.phase == Phase::Faults && all_done() && !self.threads_go_on()
     }
 
-    /// Whether every open session is that of a process that lives and has not done with it: one that was closed in vain, as
-    /// its client was not connected, is to expire.
+    /// Whether every open session is that of a process that lives and has not done with it: one that was closed in
+    /// vain, as its client was not connected, is to expire.
     fn only_the_living(&self) -> bool {
         let state = |actor: ActorId| self.lives.processes[actor.process].state();
         let is_final = |actor| state(actor).is_some_and(KeeperState::is_final);
@@ -118,8 +119,8 @@ impl Ending<'_, '_> {
         next_at.is_some_and(|at| at > self.stage.deadline.at_ns())
     }
 
-    /// Who still sleeps, and has for a good part of the time after healing, at once or in long naps, is no waiter that is stuck:
-    /// the run goes on until it wakes, for ten times as long as it may at most.
+    /// Who still sleeps, and has for a good part of the time after healing, at once or in long naps, is no waiter that
+    /// is stuck: the run goes on until it wakes, for ten times as long as it may at most.
     fn wait_for_sleepers(&mut self) {
         let last_ns = self.stage.scenario.faults_ns() + 10 * self.stage.scenario.heal_ns();
         let wakes_ns =
@@ -136,7 +137,8 @@ impl Ending<'_, '_> {
         let began_ns = at_ns.saturating_sub(*after_ns);
         let dozed_ns = process.dozes_since_ns.map_or(0, |since_ns| began_ns.saturating_sub(since_ns));
         let lives = process.is(*actor) && !completer.is_abandoned();
-        // In short naps it may look again and again for what another task tells it; in long ones, too, if they never end.
+        // In short naps it may look again and again for what another task tells it; in long ones, too, if they never
+        // end.
         let naps = *after_ns >= long_ns / 3 && dozed_ns + after_ns >= long_ns;
         lives && dozed_ns < ENDLESS * long_ns && (*after_ns >= long_ns || naps)
     }

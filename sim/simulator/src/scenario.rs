@@ -173,8 +173,8 @@ pub struct Faults {
 }
 
 impl Default for Scenario {
-    /// Five clients of three servers and an observer for forty seconds of faults: a view can lag, a leader can fail, and
-    /// a partition can cut a server off.
+    /// Five clients of three servers and an observer for forty seconds of faults: a view can lag, a leader can fail,
+    /// and a partition can cut a server off.
     fn default() -> Scenario {
         Scenario {
             recipe: "lock".to_owned(),

@@ -10,8 +10,8 @@ use zk_harness::script::ScriptStep;
 pub struct Script {
     /// Actors write to the outside resource; without it their writes come to nothing, at once.
     pub effects: bool,
-    /// So many transactions a client's server may be behind. If any, there is one server that leads, and of the observers
-    /// each client has its own, one for each of its connections.
+    /// So many transactions a client's server may be behind. If any, there is one server that leads, and of the
+    /// observers each client has its own, one for each of its connections.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lag: u8,
     /// Guids are in the other order than they were asked for.

@@ -66,8 +66,8 @@ impl Tasks {
     }
 
     /// News of a process's connection come when its code has done with what it was given before: a promise takes what
-    /// the client knows then for what its code was told. So do its own timers and pieces of work, unless other tasks of it
-    /// go on beside the one that stands still. Whether any goes on now.
+    /// the client knows then for what its code was told. So do its own timers and pieces of work, unless other tasks of
+    /// it go on beside the one that stands still. Whether any goes on now.
     pub fn let_go_on(&mut self, process: &mut Process, event: &SimEvent) -> bool {
         let is_news = match event {
             SimEvent::AtClient { message, .. } if is_news(message) => true,

@@ -359,8 +359,8 @@ impl Held<'_, '_> {
         server.map_or(Zxid::ZERO, |server| server.tree().last_zxid())
     }
 
-    /// A client that waits for its next server has it go on until that one knows what the leader says. False if there is
-    /// nothing to go on with.
+    /// A client that waits for its next server has it go on until that one knows what the leader says. False if there
+    /// is nothing to go on with.
     pub fn next_server_goes_on(&mut self, p: u16) -> Result<bool, String> {
         match self.observer_of(p) {
             Some(server) if self.views.is_some() => self.goes_on(server),

@@ -148,8 +148,8 @@ fn planted_bugs_are_found_by_name_and_the_canary_is_not() {
     assert_eq!(broken_by(Mutant::Canary), [""; 0]);
 }
 
-/// Where epochs of eight transactions followed each other for ever, servers were called broken that elected as the run was
-/// over, in a third of the seeds.
+/// Where epochs of eight transactions followed each other for ever, servers were called broken that elected as the run
+/// was over, in a third of the seeds.
 #[test]
 fn somebody_who_writes_without_an_end_does_not_keep_servers_from_serving() {
     let trial = scripted(|zk, _, _| async move {

@@ -27,8 +27,8 @@ fn the_lock_keeps_its_promises_through_all_faults() {
     assert!(expected >= 20 && long > 20, "{expected} of 100 seeds, {long} writes");
 }
 
-/// S-116: where a resource compares nothing, a dead holder's writes land behind the next one's, unless that one waits for
-/// longer than they travel and processes stand still.
+/// S-116: where a resource compares nothing, a dead holder's writes land behind the next one's, unless that one waits
+/// for longer than they travel and processes stand still.
 #[test]
 fn behind_a_lock_delay_no_late_write_does_harm_to_a_resource_that_compares_nothing() {
     let late = |name, promise| {

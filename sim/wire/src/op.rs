@@ -2,8 +2,8 @@
 
 /// The kind of a request, of an operation of a multi, or of one of a multi's results.
 ///
-/// Not among them, and so not known: `deleteContainer` (20), which only a server makes, and `createSession` (-10), which
-/// is the connect request. `sasl` (102) is no request: see [`Decoded::Sasl`](crate::Decoded::Sasl).
+/// Not among them, and so not known: `deleteContainer` (20), which only a server makes, and `createSession` (-10),
+/// which is the connect request. `sasl` (102) is no request: see [`Decoded::Sasl`](crate::Decoded::Sasl).
 ///
 /// Source: ZooKeeper 3.9, `ZooDefs.OpCode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::FromRepr, strum::VariantArray)]

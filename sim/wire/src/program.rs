@@ -17,8 +17,8 @@ impl Default for OfProgram {
 }
 
 impl OfProgram {
-    /// What the program sends with these bytes, behind those before. The error is what it does that simulated servers do not
-    /// take, such as "it asks for SASL"; nothing more is to be read then.
+    /// What the program sends with these bytes, behind those before. The error is what it does that simulated servers
+    /// do not take, such as "it asks for SASL"; nothing more is to be read then.
     pub fn read(&mut self, bytes: &[u8]) -> Result<Vec<ToServer>, String> {
         self.frames.push(bytes);
         let mut messages = Vec::new();

@@ -29,8 +29,8 @@ const WORDS: Order = &[
     (DONE, &[words::PASSES, words::HAS_LOWERED]),
 ];
 
-/// A barrier on trial: process 0 raises the barrier, says anew why it is up, and lowers it, in each round, as it should be
-/// done. The others come, wait until it is down, which says so to the fixture when it sees it up, and pass.
+/// A barrier on trial: process 0 raises the barrier, says anew why it is up, and lowers it, in each round, as it should
+/// be done. The others come, wait until it is down, which says so to the fixture when it sees it up, and pass.
 pub fn barrier(name: &'static str, wait: impl Turn<Fixture>) -> Trial {
     barrier_lowered(name, wait, Fixture::lowers)
 }

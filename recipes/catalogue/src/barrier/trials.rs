@@ -111,8 +111,8 @@ async fn raised_again(fixture: Fixture) -> Result<(), Stop> {
 
 /// The barrier, but whoever lowers it asks once, and takes any answer for good.
 ///
-/// Where the request is lost with its connection the barrier stays, and those who wait wait on, though they are said to be
-/// let go.
+/// Where the request is lost with its connection the barrier stays, and those who wait wait on, though they are said to
+/// be let go.
 async fn lowers_once(fixture: Fixture) -> Result<(), Stop> {
     match fixture.zk.delete(&fixture.node(), -1).await {
         Err(error) if error.is_session_over() => Err(error.into()),

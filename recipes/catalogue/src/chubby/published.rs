@@ -90,8 +90,8 @@ async fn no_mode(fixture: Fixture) -> Result<(), Stop> {
     plain::remove(&zk, &own).await
 }
 
-/// A handle with a sequencer looks whether its znode has another version, and listens for events, after which it compares
-/// versions. That the znode is gone is no other version: there is none to compare (S-114).
+/// A handle with a sequencer looks whether its znode has another version, and listens for events, after which it
+/// compares versions. That the znode is gone is no other version: there is none to compare (S-114).
 async fn set_sequencer(fixture: Fixture) -> Result<(), Stop> {
     let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;
@@ -107,8 +107,9 @@ async fn set_sequencer(fixture: Fixture) -> Result<(), Stop> {
 
 /// CheckSequencer looks who stands first, by a plain read.
 ///
-/// The holder's znode is gone, by an administrator's hand or with its session, and the server that is asked has not heard of
-/// it yet: whoever presents the sequencer is accepted, though it has not held the lock at any moment since (S-109).
+/// The holder's znode is gone, by an administrator's hand or with its session, and the server that is asked has not
+/// heard of it yet: whoever presents the sequencer is accepted, though it has not held the lock at any moment since
+/// (S-109).
 async fn stale_check(fixture: Fixture) -> Result<(), Stop> {
     let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;
@@ -129,8 +130,8 @@ async fn is_first(zk: &impl ZooKeeper, lock: &ZPath, own: &ZPath) -> Result<bool
 
 /// The resource asks the ensemble whether the sequencer is good, and then lets the write pass.
 ///
-/// Between the two, the holder's session ends, the next holder comes and writes, and the first one's write lands behind it
-/// (S-110). No check can help, only an order of sequencers that the resource remembers.
+/// Between the two, the holder's session ends, the next holder comes and writes, and the first one's write lands behind
+/// it (S-110). No check can help, only an order of sequencers that the resource remembers.
 async fn check_then_act(fixture: Fixture) -> Result<(), Stop> {
     let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend_as(&zk, &lock, &fixture.guid(), "write").await?;

@@ -31,7 +31,8 @@ pub fn trials() -> Vec<Trial> {
             .source("an article on ZooKeeper: watches are lost with the session, and no step reads again")
             .breaks("session-end-noticed", "S-002", "session expiry")
             .bounds(Bounds { expiries: 1, ..Bounds::clients(2) })
-            // Sessions end now and then: the longer there is something to follow, the likelier it is that one does meanwhile.
+            // Sessions end now and then: the longer there is something to follow, the likelier it is that one does
+            // meanwhile.
             .scenario(&[("rounds", "12"), ("faults.expiries", "12")]),
         careless("configuration/version-compare", Careless::VersionCompare)
             .summary(

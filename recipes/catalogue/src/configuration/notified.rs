@@ -1,5 +1,5 @@
-//! `configuration/notified`, `configuration/sync-asks-nobody` and `configuration/no-sync`: readers are told by others that
-//! there is something new.
+//! `configuration/notified`, `configuration/sync-asks-nobody` and `configuration/no-sync`: readers are told by others
+//! that there is something new.
 
 use super::fixture::{CONFIG, Fixture, configuration, promises};
 use zk_api::{Data, ErrorCode, Local, ZooKeeper, Zxid};

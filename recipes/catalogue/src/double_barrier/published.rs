@@ -30,8 +30,8 @@ pub fn trials() -> Vec<Trial> {
             .source("a translation of the recipes page, enter 6")
             .breaks("barrier-opens", "S-012", "none")
             .bounds(Bounds::clients(2)),
-        // The flag is there already in the second round, and that it is there is not looked at: who waits for an event waits for
-        // ever (S-015).
+        // The flag is there already in the second round, and that it is there is not looked at: who waits for an event
+        // waits for ever (S-015).
         by_steps("double-barrier/ready-never-removed", Size::All, SOUND)
             .summary("The flag stays: in the second round nobody is told that all are there.")
             .source("ZooKeeper's recipes page, all editions")
@@ -67,8 +67,8 @@ pub fn trials() -> Vec<Trial> {
             .source("ZooKeeper's recipes page, enter 3, all editions")
             .breaks("no-failure", "S-019", "lost answer")
             .bounds(Bounds { drops: 1, ..Bounds::clients(1) }),
-        // The words *if it still exists* are missing: when the lowest dies, who waits for it turns the loop again, and its
-        // second delete fails (S-020).
+        // The words *if it still exists* are missing: when the lowest dies, who waits for it turns the loop again, and
+        // its second delete fails (S-020).
         by_steps("double-barrier/no-node-fails", Size::All, Steps { no_node_fails: true, ..SOUND })
             .summary("Deletes its znode in each turn of the loop; that it is gone is an error.")
             .source("a translation of the recipes page, leave 5")
@@ -92,14 +92,15 @@ pub fn trials() -> Vec<Trial> {
             .source("CURATOR-318")
             .breaks("enters-together", "R-51", "none")
             .bounds(Bounds::clients(2)),
-        // One more comes while the others leave. They wait for its znode, and it for a flag that is there already (S-025).
+        // One more comes while the others leave. They wait for its znode, and it for a flag that is there already
+        // (S-025).
         by_steps("double-barrier/newcomer-joins", Size::OneSpare, SOUND)
             .summary("One more comes while the others leave: they wait for it, and it for an event that is past.")
             .source("ZooKeeper's recipes page, all editions")
             .breaks("barrier-opens", "S-025", "none")
             .bounds(Bounds::clients(3)),
-        // The list of children is watched and counted. A member may enter, leave and remove its znode before another, which is
-        // slow, has counted.
+        // The list of children is watched and counted. A member may enter, leave and remove its znode before another,
+        // which is slow, has counted.
         edition("double-barrier/tutorial", Size::All, |fixture: Fixture| async move {
             tutorial(&fixture).await
         })

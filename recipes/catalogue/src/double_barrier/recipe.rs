@@ -5,8 +5,8 @@ use zk_harness::common::Stop;
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::DoubleBarrier;
 
-/// [`zk_recipes::DoubleBarrier`], with as many members as there are clients; and with one client more than a round needs: who
-/// comes late waits for the next round, or for ever.
+/// [`zk_recipes::DoubleBarrier`], with as many members as there are clients; and with one client more than a round
+/// needs: who comes late waits for the next round, or for ever.
 pub fn trials() -> Vec<Trial> {
     vec![
         double_barrier("double-barrier", Size::All, enter_and_leave)

@@ -26,8 +26,8 @@ fn ours(name: &'static str, looks: bool) -> Trial {
         .promises(promises)
 }
 
-/// [`zk_recipes::Election`]: stands, leads, announces itself, works, resigns, and looks who leads then. A leader stops at
-/// a lost connection. It may look who leads while it does: what that costs is not the election's.
+/// [`zk_recipes::Election`]: stands, leads, announces itself, works, resigns, and looks who leads then. A leader stops
+/// at a lost connection. It may look who leads while it does: what that costs is not the election's.
 async fn turn(fixture: Fixture, looks: bool) -> Result<(), Stop> {
     let (zk, parent, guid) = (fixture.zk.clone(), fixture.election(), fixture.guid());
     let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");

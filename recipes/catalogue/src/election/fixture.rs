@@ -52,8 +52,8 @@ const WORDS: Order = &[
     (DONE, &[words::RELEASED]),
 ];
 
-/// An election on trial: each actor comes to lead and resigns as often as it has rounds. A turn comes to lead, goes through
-/// [`Fixture::term`], and resigns.
+/// An election on trial: each actor comes to lead and resigns as often as it has rounds. A turn comes to lead, goes
+/// through [`Fixture::term`], and resigns.
 pub fn election(name: &'static str, turn: impl Turn<Fixture>) -> Trial {
     let code = move |zk, probe: AnyProbe, role| async move {
         let turn = |zk, _| turn(Fixture { zk, probe: probe.clone(), role });

@@ -24,8 +24,8 @@ pub fn lock(name: &'static str, turn: impl Turn<Fixture>) -> Trial {
     Trial::new(name, code).setup([LOCK]).promises(fair).tells(OF_LOCKS)
 }
 
-/// The same, for which two threads of each process ask, each by itself, on the one session that they have. The second begins
-/// when it likes.
+/// The same, for which two threads of each process ask, each by itself, on the one session that they have. The second
+/// begins when it likes.
 pub fn lock_of_threads(name: &'static str, turn: impl Turn<Fixture>) -> Trial {
     let code = move |zk, probe: AnyProbe, role| async move {
         let zk: AnyZooKeeper = Arc::new(Unmarked(zk));
@@ -117,7 +117,8 @@ impl Fixture {
         plain::remove(&self.zk, own).await
     }
 
-    /// Takes up the znode with this guid, whoever made it, or makes one, and holds the lock once that is the first in line.
+    /// Takes up the znode with this guid, whoever made it, or makes one, and holds the lock once that is the first in
+    /// line.
     pub async fn adopts(&self, guid: &str) -> Result<(), Stop> {
         let (zk, lock) = (&self.zk, self.lock());
         let prefix = plain::child(&lock, &format!("{guid}-lock-"));
@@ -129,8 +130,8 @@ impl Fixture {
         self.holds(&own).await
     }
 
-    /// Makes a znode with a guid, and holds the lock once that is the first in line. Behind whom it has to wait by then it
-    /// does this, with the other's znode and its own, which tells what to do next.
+    /// Makes a znode with a guid, and holds the lock once that is the first in line. Behind whom it has to wait by then
+    /// it does this, with the other's znode and its own, which tells what to do next.
     pub async fn in_line<F>(&self, behind: impl Fn(ZPath, ZPath) -> F) -> Result<(), Stop>
     where
         F: Future<Output = Result<Next, Stop>>,

@@ -25,12 +25,12 @@ use zk_recipes::{Lock, OnDisconnect};
 /// Checkpoints, in this order: `trial/round` before 1, `line/list` before 2, `line/watch` before 3,
 /// `line/claim` before 4, `trial/held` in 5, `line/release` before 6.
 ///
-/// With faults: a request whose outcome is unknown waits until the session is connected again and goes back to
-/// 2 (the delete of 7: to itself). As long as no answer has named the own znode, 2 is two requests in one step,
+/// With faults: a request whose outcome is unknown waits until the session is connected again and goes back to 2 (the
+/// delete of 7: to itself). As long as no answer has named the own znode, 2 is two requests in one step,
 /// `multi(check(/lock, -1))` and then the list, and looks at nothing before both are answered. If 2 then shows no child
-/// with the own guid, `create` and back to 2; if it shows one that no answer has named, `exists` of it and, owned by this
-/// session, on as if it had been named (first in the order, that read is 4); two it never shows. A lost connection in 3 waits for the next one and goes back to 2. A session that is over ends the actor: it
-/// says GivesUp.
+/// with the own guid, `create` and back to 2; if it shows one that no answer has named, `exists` of it and, owned by
+/// this session, on as if it had been named (first in the order, that read is 4); two it never shows. A lost connection
+/// in 3 waits for the next one and goes back to 2. A session that is over ends the actor: it says GivesUp.
 pub fn trial() -> Trial {
     lock("lock", turn)
         .summary("Exclusive, fair and fenced: a guid finds lost creates, and claims are checked.")

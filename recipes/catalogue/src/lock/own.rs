@@ -52,8 +52,8 @@ pub fn adopting() -> Vec<Trial> {
 
 /// The lock with guids, but its release asks once.
 ///
-/// Where the request is lost with its connection, the znode lives on with the session, for hours if need be, and everybody
-/// waits (S-063, R-10).
+/// Where the request is lost with its connection, the znode lives on with the session, for hours if need be, and
+/// everybody waits (S-063, R-10).
 async fn release_once(fixture: Fixture) -> Result<(), Stop> {
     let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend(&zk, &lock, &fixture.guid()).await?;
@@ -88,8 +88,8 @@ pub(crate) fn place(lock: &ZPath, names: &[Text], own: &ZPath) -> Place {
 
 /// The lock with guids, but a process has one guid for all its lives, and takes up whatever znode bears it.
 ///
-/// After a crash, the znode of its former session is still there: it holds the lock by a znode that is about to vanish, and
-/// when it does, the next one enters (S-052, R-05, R-06). What matters is whose session owns the znode.
+/// After a crash, the znode of its former session is still there: it holds the lock by a znode that is about to vanish,
+/// and when it does, the next one enters (S-052, R-05, R-06). What matters is whose session owns the znode.
 async fn adopts_ghost(fixture: Fixture) -> Result<(), Stop> {
     let guid = format!("process{}", fixture.role.me.process);
     fixture.adopts(&guid).await
@@ -97,8 +97,8 @@ async fn adopts_ghost(fixture: Fixture) -> Result<(), Stop> {
 
 /// The lock with guids, but a look at the line whose answer is lost ends the attempt, though the session lives.
 ///
-/// It leaves nothing behind, so that it does no harm to others; its caller has an error where it asked for a lock (S-087,
-/// S-090).
+/// It leaves nothing behind, so that it does no harm to others; its caller has an error where it asked for a lock
+/// (S-087, S-090).
 async fn fails_at_loss(fixture: Fixture) -> Result<(), Stop> {
     let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let own = plain::contend(&zk, &lock, &fixture.guid()).await?;

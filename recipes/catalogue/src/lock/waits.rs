@@ -96,8 +96,8 @@ async fn no_loop(fixture: Fixture) -> Result<(), Stop> {
 
 /// The lock with guids, but only a deletion makes it look again.
 ///
-/// A watch fires once. Where somebody writes to the znode before, as whoever revokes a lock does, the event is no deletion,
-/// and the waiter goes on waiting with a watch that has fired (S-059).
+/// A watch fires once. Where somebody writes to the znode before, as whoever revokes a lock does, the event is no
+/// deletion, and the waiter goes on waiting with a watch that has fired (S-059).
 async fn watch_lost(fixture: Fixture) -> Result<(), Stop> {
     let zk = &fixture.zk;
     let waits = |lower: ZPath, own: ZPath| async move {
@@ -121,8 +121,8 @@ async fn deletion(watch: Watch) -> Result<(), Stop> {
 
 /// The lock with guids, but it looks first and sets its watch then.
 ///
-/// What happens between the two is in neither: the znode before is gone when the watch is set, which waits for a creation
-/// that nobody owes (S-058, R-69).
+/// What happens between the two is in neither: the znode before is gone when the watch is set, which waits for a
+/// creation that nobody owes (S-058, R-69).
 async fn read_then_watch(fixture: Fixture) -> Result<(), Stop> {
     let zk = &fixture.zk;
     let waits = |lower: ZPath, own: ZPath| async move {

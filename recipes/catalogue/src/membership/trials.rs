@@ -13,8 +13,8 @@ const NOTHING_ELSE: &str =
 /// All of them, the right one first.
 pub fn trials() -> Vec<Trial> {
     vec![
-        // [`zk_recipes::Membership`] and [`zk_recipes::Roster`]: process 0 watches until all others are listed. The others
-        // join under the name of their process, which a later life uses again, and stay after the last round.
+        // [`zk_recipes::Membership`] and [`zk_recipes::Roster`]: process 0 watches until all others are listed. The
+        // others join under the name of their process, which a later life uses again, and stay after the last round.
         group("membership", Fixture::watches, Fixture::belongs)
             .summary("Members by ephemeral znodes whose owners are looked at, and a list with its watch.")
             .source("zk-recipes")

@@ -68,7 +68,8 @@ pub fn queue_of(
         .opts_out(&["no-litter"])
 }
 
-/// What a queue promises: with what is to become of an item whose taker dies, and whether a change wakes one consumer at most.
+/// What a queue promises: with what is to become of an item whose taker dies, and whether a change wakes one consumer
+/// at most.
 pub fn promises(delivery: Delivery, wakes_one: bool) -> Vec<Box<dyn AnyPromise>> {
     let woken = OneWokenPerDeletion::of(QUEUE);
     let mut all = of_queue(ITEMS, delivery);
@@ -133,8 +134,8 @@ impl Fixture {
         let (each, me, has_priorities) =
             (self.role.clients.saturating_sub(self.producers).max(1), self.role.me, self.has_priorities);
         (0..u16::from(self.role.rounds).saturating_mul(each)).map(move |nth| {
-            // Whoever sorts texts puts the second before the first, and so does who keeps a byte of it, or a sign. The third
-            // one is the most important of all.
+            // Whoever sorts texts puts the second before the first, and so does who keeps a byte of it, or a sign. The
+            // third one is the most important of all.
             let priority = if has_priorities { [9, 33_024, 1][usize::from(nth) % 3] } else { 0 };
             let (is_first, is_last) = (nth.is_multiple_of(each), (nth + 1).is_multiple_of(each));
             Item { nth, payload: format!("{me}-{nth}"), priority, is_first, is_last }

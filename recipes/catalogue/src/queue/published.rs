@@ -93,7 +93,8 @@ pub fn trials() -> Vec<Trial> {
             .breaks("nothing-lost", "S-034", "lost request")
             .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
             .scenario(FLAKY),
-        // Nothing in a name but the priority tells items apart: two of one priority cannot be there at one time (S-042).
+        // Nothing in a name but the priority tells items apart: two of one priority cannot be there at one time
+        // (S-042).
         published("queue/priority-is-name", AtMostOnce, Put::Plain(CreateMode::Persistent, padded), Take::Recipe)
             .summary("Items are named by their priority alone, so that a second one of the same is refused.")
             .source("ZooKeeper's recipes page, queue-YY where YY is the priority, read so")
@@ -105,7 +106,8 @@ pub fn trials() -> Vec<Trial> {
             .source("kazoo and others, where producers choose prefixes")
             .breaks("takes-in-order", "S-037", "none")
             .bounds(Bounds { rounds: 2, ..Bounds::clients(2) }),
-        // The same, where each producer's names begin alike: each one's items are taken in order, and not those of all (S-037).
+        // The same, where each producer's names begin alike: each one's items are taken in order, and not those of all
+        // (S-037).
         published_by(
             2,
             "queue/by-producer",

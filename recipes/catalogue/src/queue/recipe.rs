@@ -7,8 +7,8 @@ use zk_harness::common::{Stop, in_round};
 use zk_harness::trial::{Bounds, Trial};
 use zk_recipes::queue::{Consumer, Delivery, Producer};
 
-/// The producer and the consumer of [`zk_recipes::queue`]: items are given until they are done; they are removed before they
-/// are given; the first with two producers, and with priorities.
+/// The producer and the consumer of [`zk_recipes::queue`]: items are given until they are done; they are removed before
+/// they are given; the first with two producers, and with priorities.
 pub fn trials() -> Vec<Trial> {
     // An order takes two items.
     let bounds = Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) };

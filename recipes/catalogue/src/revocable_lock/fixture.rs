@@ -57,8 +57,9 @@ pub(super) fn lock() -> ZPath {
     ZPath::parse(LOCK).expect("a constant")
 }
 
-/// A revocable lock on trial. Process 0 asks everybody who stands in line to give back what it holds, as often as
-/// it has rounds. The others hold it, in shared or exclusive mode by turns, until they are asked, or nobody is there to ask.
+/// A revocable lock on trial. Process 0 asks everybody who stands in line to give back what it holds, as often as it
+/// has rounds. The others hold it, in shared or exclusive mode by turns, until they are asked, or nobody is there to
+/// ask.
 pub fn revocable(name: &'static str, manner: Manner) -> Trial {
     let code = move |zk, probe: AnyProbe, role: Role| async move {
         if role.me.process == 0 {

@@ -34,31 +34,32 @@ pub fn trials() -> Vec<Trial> {
             .source("zk-recipes")
             .bounds(Bounds::clients(3))
             .promises(promises),
-        // `Revoker::revoke`: asks, waits for a while, and deletes the znode of whoever has not given it back. The next in line
-        // holds the lock beside one that may not know yet: that is what it is for, so exclusion among live sessions is only
-        // measured, as is the unfenced resource (S-136). The resource that compares tokens is safe.
+        // `Revoker::revoke`: asks, waits for a while, and deletes the znode of whoever has not given it back. The next
+        // in line holds the lock beside one that may not know yet: that is what it is for, so exclusion among live
+        // sessions is only measured, as is the unfenced resource (S-136). The resource that compares tokens is safe.
         revocable("revocable-lock/by-force", Manner::ByForce(PATIENCE))
             .summary("Holders that do not give it back in time have their znode deleted; safe at a fenced resource.")
             .source("zk-recipes")
             .bounds(Bounds { expiries: 1, lag: 1, effects: true, ..Bounds::clients(2) })
             .promises(promises_by_force),
-        // Whoever revokes deletes the holder's znode right away: the editions allow that once it was asked, and has not given it
-        // back for some time (S-136).
+        // Whoever revokes deletes the holder's znode right away: the editions allow that once it was asked, and has not
+        // given it back for some time (S-136).
         revocable("revocable-lock/at-once", Manner::AtOnce)
             .summary("Whoever revokes deletes the znode of a holder that it has not asked to give it back.")
             .source("ZooKeeper's recipes page, the laser beams without their condition")
             .breaks("no-foreign-delete", "S-136", "none")
             .bounds(Bounds::clients(2))
             .promises(promises_by_force),
-        // A holder does not watch its znode, as if the read right after the create were left out: it goes on until nobody asks.
+        // A holder does not watch its znode, as if the read right after the create were left out: it goes on until
+        // nobody asks.
         revocable("revocable-lock/deaf", Manner::Deaf)
             .summary("Holders do not watch their znodes, and do not learn that they are asked to give it back.")
             .source("mutant of the recipe")
             .breaks("revocation-heeded", "S-135", "none")
             .bounds(Bounds::clients(2))
             .promises(promises),
-        // The holder watches its own znode, and whoever revokes writes to that of the lock, as "the lock node" can be read:
-        // nobody is told (S-131).
+        // The holder watches its own znode, and whoever revokes writes to that of the lock, as "the lock node" can be
+        // read: nobody is told (S-131).
         revocable("revocable-lock/parent", Manner::AskedAtTheParent)
             .summary("Whoever revokes writes to the parent of the contenders, which no holder watches.")
             .source("ZooKeeper's recipes page, where it speaks of the lock node")
@@ -71,8 +72,8 @@ pub fn trials() -> Vec<Trial> {
 /// As long as holders mostly take to give it back.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What a shared lock promises that is given back by whoever is asked. Whoever asks watches the znodes as well, so that how
-/// many are woken says nothing.
+/// What a shared lock promises that is given back by whoever is asked. Whoever asks watches the znodes as well, so that
+/// how many are woken says nothing.
 fn promises() -> Vec<Box<dyn AnyPromise>> {
     let of_line: Vec<Box<dyn AnyPromise>> = vec![
         Box::new(Fifo::of_shared(LOCK, "-write-")),

@@ -67,13 +67,13 @@ pub fn trials() -> Vec<Trial> {
 
 /// A class published as an example: readers and writers make their znodes in a directory each, then look once.
 ///
-/// That no writer is beside another holder is kept, even by old lists: whoever comes later sees at least what was there as
-/// it made its own znode (S-100).
+/// That no writer is beside another holder is kept, even by old lists: whoever comes later sees at least what was there
+/// as it made its own znode (S-100).
 ///
 /// - A look that finds others says so and leaves the znode, which shuts everybody out from then on (S-095); so does the
 ///   next try of the same client with another (S-097, S-098).
-/// - Two that look at the same time shut each other out (S-096). With two counters there is no order between readers and
-///   writers that could be waited by (S-099).
+/// - Two that look at the same time shut each other out (S-096). With two counters there is no order between readers
+///   and writers that could be waited by (S-099).
 /// - Errors are passed on as they come, leaving the znode behind (S-101).
 async fn java(fixture: Fixture) -> Result<(), Stop> {
     let zk = fixture.zk.clone();
@@ -100,8 +100,8 @@ async fn java(fixture: Fixture) -> Result<(), Stop> {
 
 /// Stands in order of names, and each kind has another: every `read-` comes before every `write-`.
 ///
-/// A reader never waits, not even for a writer that holds the lock; and a writer waits for readers that came later, one after
-/// the other (S-122).
+/// A reader never waits, not even for a writer that holds the lock; and a writer waits for readers that came later, one
+/// after the other (S-122).
 async fn name_order(fixture: Fixture) -> Result<(), Stop> {
     round(&fixture, of_name, of_name).await
 }
@@ -123,8 +123,8 @@ async fn writer_watches_writers(fixture: Fixture) -> Result<(), Stop> {
     round(&fixture, of_reader, of_reader).await
 }
 
-/// The contender's path has a slash behind the guid: `GUID-/read-`. Whoever makes the directory that is missing then stands
-/// in a line of its own, and nobody waits for anybody (S-120).
+/// The contender's path has a slash behind the guid: `GUID-/read-`. Whoever makes the directory that is missing then
+/// stands in a line of its own, and nobody waits for anybody (S-120).
 async fn guid_directory(fixture: Fixture) -> Result<(), Stop> {
     let zk = fixture.zk.clone();
     let guid = fixture.guid();
@@ -151,8 +151,8 @@ async fn make(zk: &impl ZooKeeper, directory: &ZPath) -> Result<(), Stop> {
 
 /// A writer that is to go on as a reader asks for a reader's znode like any other, and deletes its own then.
 ///
-/// A writer that has come meanwhile stands between the two numbers, waits for the first alone, and enters beside the reader
-/// (S-125, R-11).
+/// A writer that has come meanwhile stands between the two numbers, waits for the first alone, and enters beside the
+/// reader (S-125, R-11).
 async fn downgrade_new_node(fixture: Fixture) -> Result<(), Stop> {
     let (zk, lock) = (fixture.zk.clone(), fixture.lock());
     let guid = fixture.guid();
@@ -177,7 +177,8 @@ async fn one_by_one(fixture: Fixture) -> Result<(), Stop> {
     round(&fixture, plain::place, plain::place).await
 }
 
-/// Who may not enter waits for any change of the list, and looks again: each znode that comes or goes wakes all (S-124).
+/// Who may not enter waits for any change of the list, and looks again: each znode that comes or goes wakes all
+/// (S-124).
 ///
 /// Every edition warns of it: the list is to be read without a watch.
 async fn watches_list(fixture: Fixture) -> Result<(), Stop> {

@@ -38,8 +38,9 @@ pub enum Sites {
     Acknowledging,
 }
 
-/// What sites tell, in their order, about one transaction after the other. One that has not voted may learn of a decision; a
-/// next life may vote otherwise than the one before, whose vote stands; and one that waits no longer goes on to the next.
+/// What sites tell, in their order, about one transaction after the other. One that has not voted may learn of a
+/// decision; a next life may vote otherwise than the one before, whose vote stands; and one that waits no longer goes
+/// on to the next.
 const WORDS: Order = &[
     (PROPOSES, &[START, WAITS_NO_LONGER, COMMITS, ABORTS]),
     (IS_TO_DO, &[START, WAITS_NO_LONGER, COMMITS, ABORTS]),
@@ -51,8 +52,9 @@ const WORDS: Order = &[
     (DONE, &[COMMITS, ABORTS]),
 ];
 
-/// A two-phase commit on trial: a turn takes part in one transaction. Every process is a site, process 0 the coordinator as
-/// well; there is one transaction a round, named after the rounds that are left, so that a second life finds the one it was in.
+/// A two-phase commit on trial: a turn takes part in one transaction. Every process is a site, process 0 the
+/// coordinator as well; there is one transaction a round, named after the rounds that are left, so that a second life
+/// finds the one it was in.
 pub fn commit(name: &'static str, sites: Sites, turn: impl Turn<Fixture>) -> Trial {
     let code = move |zk, probe: AnyProbe, role: Role| async move {
         let done = life(sites, turn, (zk, probe.clone()), role).await;

@@ -40,8 +40,8 @@ pub async fn appears(zk: &impl ZooKeeper, node: &ZPath) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Decides by the votes of these sites: waits for one after the other, until one is to abort or all are to commit. `vote`
-/// tells what a znode's data are, `None` for what is to be waited for.
+/// Decides by the votes of these sites: waits for one after the other, until one is to abort or all are to commit.
+/// `vote` tells what a znode's data are, `None` for what is to be waited for.
 pub async fn by_votes(
     fixture: &Fixture,
     sites: &[Text],
@@ -64,8 +64,8 @@ pub async fn by_votes(
     Ok(Verdict::Commit)
 }
 
-/// Votes as a site that watches the others, and does what their votes come to. Where the connection changes while it waits
-/// for one of them, it does what `lost` says instead.
+/// Votes as a site that watches the others, and does what their votes come to. Where the connection changes while it
+/// waits for one of them, it does what `lost` says instead.
 pub async fn on_one_connection<F>(
     fixture: &Fixture,
     label: &'static str,

@@ -33,8 +33,8 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Sites that watch each other. The coordinator makes their znodes one after the other, its own last, and who takes part
-/// is whose znode is there: a site that looks in between decides with too few (S-140).
+/// Sites that watch each other. The coordinator makes their znodes one after the other, its own last, and who takes
+/// part is whose znode is there: a site that looks in between decides with too few (S-140).
 async fn children_one_by_one(fixture: Fixture) -> Result<(), Stop> {
     let (zk, transaction) = (fixture.zk.clone(), fixture.transaction());
     let own = plain::child(&transaction, &fixture.name());

@@ -104,8 +104,8 @@ async fn waits_for_ever(fixture: Fixture) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Sites that watch each other. One that loses its connection while it waits gives the transaction up, though it has voted
-/// and its session lives: it neither commits nor aborts, whatever the others do, and says nothing (S-145).
+/// Sites that watch each other. One that loses its connection while it waits gives the transaction up, though it has
+/// voted and its session lives: it neither commits nor aborts, whatever the others do, and says nothing (S-145).
 async fn gives_up(fixture: Fixture) -> Result<(), Stop> {
     let lost = async |state: KeeperState| if state.is_final() { Err(Stop::SessionLost) } else { Ok(()) };
     on_one_connection(&fixture, "gives-up/vote", lost).await

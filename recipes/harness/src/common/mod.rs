@@ -104,7 +104,8 @@ pub fn knowing<Z>(zk: Z, text: &str) -> InRound<Z> {
     Locals::of(&[Local::Text(text)]).told_by(zk)
 }
 
-/// A session without checkpoints, for several threads of a process: where one of them is tells nothing of where others are.
+/// A session without checkpoints, for several threads of a process: where one of them is tells nothing of where others
+/// are.
 #[derive(Clone, Debug)]
 pub struct Unmarked<Z>(pub Z);
 

@@ -1,5 +1,5 @@
-//! What published variants need to be decent in everything but the defect they are published for. Recipes of one's own are
-//! better served by [`zk_recipes::session`] and [`zk_recipes::line`].
+//! What published variants need to be decent in everything but the defect they are published for. Recipes of one's own
+//! are better served by [`zk_recipes::session`] and [`zk_recipes::line`].
 //!
 //! ```
 //! use zk_api::{Text, ZPath};
@@ -104,8 +104,8 @@ pub async fn unless<T>(
     }
 }
 
-/// Makes a contender's znode; a lost answer is looked up by the guid, and not found where the server does not know of the
-/// create yet (S-051). For a recipe of one's own there is `zk_recipes::line`.
+/// Makes a contender's znode; a lost answer is looked up by the guid, and not found where the server does not know of
+/// the create yet (S-051). For a recipe of one's own there is `zk_recipes::line`.
 pub async fn contend(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZPath, Stop> {
     contend_as(zk, lock, guid, "lock").await
 }
@@ -116,7 +116,8 @@ pub async fn contend_as(zk: &impl ZooKeeper, lock: &ZPath, guid: &str, kind: &st
     make(zk, "plain/create", lock, &prefix, prefix.as_str()).await
 }
 
-/// The same by the path that creates are tried with, from this checkpoint. `alive` is the one text that matters to the caller.
+/// The same by the path that creates are tried with, from this checkpoint. `alive` is the one text that matters to the
+/// caller.
 pub async fn make(
     zk: &impl ZooKeeper,
     label: &'static str,

@@ -36,8 +36,8 @@ where
     for nth in 0..role.rounds {
         let zk = in_round(zk.clone(), nth);
         zk.checkpoint("trial/round", &[]);
-        // Boxed: a future has room for those that it awaits twice, so an actor's would be many times as large as its round,
-        // and is moved each time that a search begins it anew.
+        // Boxed: a future has room for those that it awaits twice, so an actor's would be many times as large as its
+        // round, and is moved each time that a search begins it anew.
         Box::pin(round(zk, nth)).await?;
     }
     Ok(())

@@ -33,8 +33,8 @@ pub enum Kind {
     ReturnsEarly,
     /// The code hangs in the place of a request.
     NeverReturns,
-    /// Nobody is told of the end of the session: no watch and no change of state tells it, the state is what it was before,
-    /// and a request that fails by it never returns.
+    /// Nobody is told of the end of the session: no watch and no change of state tells it, the state is what it was
+    /// before, and a request that fails by it never returns.
     DeafToEnd,
     /// A request is sent one scheduling point late; one that nobody waits for, in time.
     StepLate,
@@ -44,8 +44,8 @@ pub enum Kind {
     SaysTwice,
     /// Something is not said.
     SaysNothing,
-    /// Something is said before the first request that comes behind what was said before it; and when it is due, only if that
-    /// is something else. What it is comes from the recipe's first run that said so much.
+    /// Something is said before the first request that comes behind what was said before it; and when it is due, only
+    /// if that is something else. What it is comes from the recipe's first run that said so much.
     SaysEarly,
 }
 

@@ -197,8 +197,8 @@ impl Life {
         Held { life: self.clone(), digest }
     }
 
-    /// Of all that happened, what can still matter to the wrapper. A checkpoint that did not tell it would take processes
-    /// for alike of which one is about to go wrong and the other is not.
+    /// Of all that happened, what can still matter to the wrapper. A checkpoint that did not tell it would take
+    /// processes for alike of which one is about to go wrong and the other is not.
     pub fn locals(&self) -> [i64; 3] {
         let Some(mutation) = self.mutation else { return [0; 3] };
         let state = self.open();
@@ -228,7 +228,8 @@ impl Drop for Held {
     }
 }
 
-/// The same in every process and on every day. To look at a whole Stat here is not to read it: the recipe does not see it.
+/// The same in every process and on every day. To look at a whole Stat here is not to read it: the recipe does not see
+/// it.
 fn digest_of(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     StatReads::unnoted(|| SessionId::unnoted(|| Zxid::unnoted(|| what.hash(&mut hasher))));

@@ -12,9 +12,9 @@ use zk_api::{SessionId, Text};
 /// Where nobody has failed and all vote to commit, all commit.
 ///
 /// A site fails if it loses its session, crashes, or is so slow that another says it waits no longer. After a lost
-/// session or a crash, every transaction that is under way then may abort, and so may those that begin before the failed
-/// site is there again: by an ephemeral znode where sites show themselves so, and otherwise by its next session. If another
-/// site waits no longer, only that one transaction may.
+/// session or a crash, every transaction that is under way then may abort, and so may those that begin before the
+/// failed site is there again: by an ephemeral znode where sites show themselves so, and otherwise by its next session.
+/// If another site waits no longer, only that one transaction may.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AbortValidity {
     root: &'static str,

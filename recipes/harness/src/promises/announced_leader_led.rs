@@ -12,9 +12,9 @@ use zk_api::{SessionId, Text};
 ///
 /// An announcement is a write of the election's own znode. When it takes effect, its writer must own the oldest of the
 /// candidates' znodes. An actor that asks who leads says "finds" and the candidate's znode; the znode's owner must have
-/// said by then that it was granted the lead: a candidate that stands first may not know that yet, and may never. Who says
-/// "finds" and the election's own znode has found nobody, which cannot be as long as it leads, is announced itself, and has
-/// not lost its connection since.
+/// said by then that it was granted the lead: a candidate that stands first may not know that yet, and may never. Who
+/// says "finds" and the election's own znode has found nobody, which cannot be as long as it leads, is announced
+/// itself, and has not lost its connection since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AnnouncedLeaderLed {
     election: &'static str,
@@ -25,7 +25,8 @@ pub struct AnnouncedLeaderLed {
     elected: BTreeSet<Text>,
     /// Who was announced last, and stands still.
     announced: Option<SessionId>,
-    /// Who leads, and has been connected since it was granted that. Others may ask a server that is behind what they write.
+    /// Who leads, and has been connected since it was granted that. Others may ask a server that is behind what they
+    /// write.
     leads: BTreeSet<ActorId>,
 }
 

@@ -1,8 +1,8 @@
 //! `barrier-holds`, `barrier-releases`, `no-opening-missed` and `raised-as-told`.
 //!
 //! A waiter says of the barrier's znode that it *comes to* it, *sees* it up, *passes* it. An actor that raises and
-//! lowers the barrier says that it *raises* it, *has raised* it, *lowers* it, *has lowered* it. It is up at the beginning if
-//! its znode is of the setup.
+//! lowers the barrier says that it *raises* it, *has raised* it, *lowers* it, *has lowered* it. It is up at the
+//! beginning if its znode is of the setup.
 
 use super::findings::{broken, promise_of_barrier};
 use crate::event::{ActorId, Event, GroundTruth};
@@ -101,8 +101,8 @@ fn is_set_up(node: &str, setup: &[Text]) -> bool {
 }
 
 promise_of_barrier!(
-    /// No waiter passes a barrier that nobody has lowered since the waiter came. This holds as well after the end of the
-    /// waiter's session, and after that of the raiser's, with which an ephemeral barrier would go.
+    /// No waiter passes a barrier that nobody has lowered since the waiter came. This holds as well after the end of
+    /// the waiter's session, and after that of the raiser's, with which an ephemeral barrier would go.
     BarrierHolds(Waiters)
 );
 

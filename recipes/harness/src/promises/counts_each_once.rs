@@ -1,9 +1,9 @@
 //! `counts-each-once`.
 //!
 //! An actor that counts says of the counter's znode that it *adds* a number, and *has added* it, or as much of it as it
-//! has: 0 if it was refused. Who adds several numbers at a time tells of different ones. The znode's data is the sum: in
-//! digits, or as four or eight bytes, as Curator has it; and what it is made with before anybody adds. A counter that begins
-//! as something else is not judged.
+//! has: 0 if it was refused. Who adds several numbers at a time tells of different ones. The znode's data is the sum:
+//! in digits, or as four or eight bytes, as Curator has it; and what it is made with before anybody adds. A counter
+//! that begins as something else is not judged.
 
 use super::findings::broken_at;
 use crate::event::{ActorId, Event, GroundTruth};

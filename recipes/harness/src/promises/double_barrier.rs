@@ -2,8 +2,8 @@
 //!
 //! A member says of the barrier's znode that it *arrives at* it (the number is how many members a round needs),
 //! *passes*, *asks to leave*, *has left*; or *gives up*. A member is registered while its session has an ephemeral
-//! znode below that one; or, if it has none, once it has made a persistent one as it arrives. A round is all members that are registered when the first of them passes; a member that
-//! registers later is in the next round.
+//! znode below that one; or, if it has none, once it has made a persistent one as it arrives. A round is all members
+//! that are registered when the first of them passes; a member that registers later is in the next round.
 //!
 //! Whatever results from an administrator's act in that round and for that member is expected: others may begin or end
 //! a round as if a member whose znode was deleted were not there, and that member may wait for a round that they have
@@ -54,8 +54,8 @@ struct Member {
     beside: i64,
     /// An administrator has deleted its znode, and it has not made a new one to enter by, or arrived again.
     deleted_externally: bool,
-    /// It has lost its znode to him and has registered anew: if a round ran that it missed, those of that may wait for it as
-    /// they leave.
+    /// It has lost its znode to him and has registered anew: if a round ran that it missed, those of that may wait for
+    /// it as they leave.
     missed: bool,
     /// The round whose first member passed while this one was registered. Numbers begin anew when nobody is in one.
     round: Option<u32>,
@@ -166,8 +166,8 @@ impl Rounds {
         all.filter(move |(member, _)| member.main() == process)
     }
 
-    /// Of the threads of a process that are members, nobody can tell whose a znode is: the first of those that it may be of, or
-    /// of all.
+    /// Of the threads of a process that are members, nobody can tell whose a znode is: the first of those that it may
+    /// be of, or of all.
     fn member(&self, process: ActorId, may_be: impl Fn(Member) -> bool) -> ActorId {
         let first = self.members_of(process).min_by_key(|(_, member)| !may_be(*member));
         first.map_or(process, |(member, _)| member)

@@ -9,15 +9,16 @@ use zk_api::{SessionId, Text, sequence_of};
 
 /// At most one actor with a live session believes that it holds the lock, unless all that do share it.
 ///
-/// What an actor says after its session was closed, or after it crashed, does not count. Who held the lock, and makes in
-/// its next session the very znode of the line that went with the former one, holds it again.
+/// What an actor says after its session was closed, or after it crashed, does not count. Who held the lock, and makes
+/// in its next session the very znode of the line that went with the former one, holds it again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAmongLiveSessions {
     lock: &'static str,
     tracker: SessionTracker,
     /// The ephemeral znodes below the lock that have a number, and whose they are.
     line: BTreeMap<Text, SessionId>,
-    /// How those stand, and by which of these znodes, whose sessions have ended, and who have not asked anew or been done since.
+    /// How those stand, and by which of these znodes, whose sessions have ended, and who have not asked anew or been
+    /// done since.
     outlived: BTreeMap<ActorId, (Standing, BTreeSet<Text>)>,
 }
 
@@ -153,8 +154,8 @@ impl Promise for ExclusionAmongLiveSessions {
         };
         terms
             .assumes(&[Assumption::NoAdministrator])
-            // What it hears is what actors believe. Two who hold at a time, and whose sessions live on after that, had live
-            // sessions then.
+            // What it hears is what actors believe. Two who hold at a time, and whose sessions live on after that, had
+            // live sessions then.
             .judged_from_outside()
     }
 

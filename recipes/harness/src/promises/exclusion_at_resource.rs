@@ -77,7 +77,8 @@ impl ExclusionAtResource {
         ExclusionAtResource::of(lock, At::Fenced)
     }
 
-    /// At the resource that accepts everything. No lock can promise it to those who write after their session has ended.
+    /// At the resource that accepts everything. No lock can promise it to those who write after their session has
+    /// ended.
     pub fn unfenced(lock: &'static str) -> Self {
         ExclusionAtResource::of(lock, At::Unfenced)
     }
@@ -89,8 +90,8 @@ impl ExclusionAtResource {
         ExclusionAtResource::of(lock, At::Checked)
     }
 
-    /// At the resource that accepts everything, behind a lock-delay: owed to whoever writes no more than the delay after its
-    /// session has ended. Who waits for the delay says so: nobody has a clock here.
+    /// At the resource that accepts everything, behind a lock-delay: owed to whoever writes no more than the delay
+    /// after its session has ended. Who waits for the delay says so: nobody has a clock here.
     pub fn delayed(lock: &'static str, delay: Duration) -> Self {
         ExclusionAtResource::of(lock, At::Delayed(delay))
     }
@@ -343,8 +344,8 @@ impl Promise for ExclusionAtResource {
             "Of two that were granted the lock, not both to share it, one writes to the resource.",
         );
         match self.at {
-            // The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
-            // which is theirs where all who have a part in it live on.
+            // The resource is outside. Without the ends of sessions, the order of grants is that in which they are
+            // told, which is theirs where all who have a part in it live on.
             At::Fenced | At::Unfenced => terms.judged_from_outside(),
             At::Checked | At::Delayed(_) => terms,
         }

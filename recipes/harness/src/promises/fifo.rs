@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use zk_api::{SessionId, Text, sequence_of};
 
 /// Whoever is granted the lock has the oldest of the contenders' znodes that exist. Whoever is granted a share of it
-/// may pass others that only ask for a share. Where the lock is granted by no znode that is told, it is by the only one of
-/// its process.
+/// may pass others that only ask for a share. Where the lock is granted by no znode that is told, it is by the only one
+/// of its process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fifo {
     lock: &'static str,

@@ -8,12 +8,12 @@ use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// At rest, whoever has joined the group, has not left it and has a live session is listed by a znode of that session; and
-/// nobody takes itself for a member before it has made that znode, or makes one that would outlive its session.
+/// At rest, whoever has joined the group, has not left it and has a live session is listed by a znode of that session;
+/// and nobody takes itself for a member before it has made that znode, or makes one that would outlive its session.
 ///
 /// A member says "joins" and "leaves" with the path of its znode, and begins to be a member about that path. Joining
-/// counts from its beginning: an actor that is still trying at rest is not listed either. Who learns the path only when it
-/// is made, as its name is a number, may say so then.
+/// counts from its beginning: an actor that is still trying at rest is not listed either. Who learns the path only when
+/// it is made, as its name is a number, may say so then.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiveMembersListed {
     group: &'static str,

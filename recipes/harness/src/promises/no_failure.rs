@@ -17,9 +17,9 @@ pub struct NoFailure {
     busy: BTreeSet<ActorId>,
     /// Who has closed its last session itself.
     closed: BTreeSet<ActorId>,
-    /// What a main thread has begun, and has not told the end of; whether its client has opened another session since, and
-    /// whether it puts that: who puts something else has left the former as it is, whatever has come of it.
-    /// What promises have no words for may go on for ever, and so may membership; and many that attempt tell no more of it.
+    /// What a main thread has begun, and has not told the end of; whether its client has opened another session since,
+    /// and whether it puts that: who puts something else has left the former as it is, whatever has come of it. What
+    /// promises have no words for may go on for ever, and so may membership; and many that attempt tell no more of it.
     /// Other threads may end with their process, or be told of by others.
     open: BTreeMap<(ActorId, Text), (bool, bool)>,
 }
@@ -253,7 +253,8 @@ mod tests {
         assert_eq!(judged(&[puts("2"), vec![notes(1, "puts", "3")]]), 1, "another is no matter of it");
     }
 
-    /// What it had begun by the new session was forgotten with the former one; and what it asked for without any was not.
+    /// What it had begun by the new session was forgotten with the former one; and what it asked for without any was
+    /// not.
     #[test]
     fn who_has_another_session_owes_a_word_of_what_it_asked_for_since() {
         let silent = |events: Vec<Event>| {

@@ -10,8 +10,9 @@ use zk_api::{SessionId, Text};
 
 /// At rest, a transaction exists only for a site that has not acknowledged it because it did not come to its end.
 ///
-/// Site `p1` is process 1, in its last life; one of another name is the process that has written its znode last. The last one that acknowledges may die before it removes the transaction:
-/// so a transaction without any sites is an orphan only if all sites have come to their ends.
+/// Site `p1` is process 1, in its last life; one of another name is the process that has written its znode last. The
+/// last one that acknowledges may die before it removes the transaction: so a transaction without any sites is an
+/// orphan only if all sites have come to their ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanTransaction {
     root: &'static str,

@@ -10,9 +10,9 @@ use zk_api::{SessionId, Text};
 /// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most. No znode
 /// stands for two attempts: an actor that kept it when releasing the lock would come before all that wait.
 ///
-/// Znodes of sessions that have ended are the ensemble's to remove, and are not judged here; nor is that of an
-/// attempt that crashed, which its session's expiry will remove. A persistent one that was made within an attempt stands
-/// for it if it outlives it, and somebody that asks while nobody has the lock gives up: nobody has had it since.
+/// Znodes of sessions that have ended are the ensemble's to remove, and are not judged here; nor is that of an attempt
+/// that crashed, which its session's expiry will remove. A persistent one that was made within an attempt stands for it
+/// if it outlives it, and somebody that asks while nobody has the lock gives up: nobody has had it since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanZnode {
     lock: &'static str,

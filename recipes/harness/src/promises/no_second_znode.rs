@@ -10,8 +10,8 @@ use zk_api::{SessionId, Text, sequence_of};
 
 /// No session makes a sequential ephemeral znode while it has another whose name differs only in the number: a create
 /// whose answer was lost is not repeated before it is looked up. A name that ends in ten digits is taken for
-/// sequential, unless a persistent znode has had it elsewhere: then it is named after that, as a claim is after its item.
-/// A recipe that chooses such names itself opts out.
+/// sequential, unless a persistent znode has had it elsewhere: then it is named after that, as a claim is after its
+/// item. A recipe that chooses such names itself opts out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoSecondZnode {
     sessions: BTreeMap<SessionId, ActorId>,

@@ -95,8 +95,8 @@ pub const NoWaiterStuck: NoWaiterStuck = NoWaiterStuck {
 
 impl NoWaiterStuck {
     /// For recipes in which each waits for what others do, and for ever for one that has died: it is owed as long as
-    /// everybody lives, no session expires, and no administrator deletes an actor's znode. Who alone has died, and goes on
-    /// in another session, is owed it all the same.
+    /// everybody lives, no session expires, and no administrator deletes an actor's znode. Who alone has died, and goes
+    /// on in another session, is owed it all the same.
     pub fn while_all_live() -> Self {
         NoWaiterStuck { deaths: Some(Deaths::default()), ..NoWaiterStuck::default() }
     }
@@ -109,8 +109,8 @@ impl NoWaiterStuck {
     }
 
     /// For trials that do not list it. As [`but_who_stays`](Self::but_who_stays), but it is left open whether those are
-    /// meant to wait that have begun something by a word of their own, ask for a lock that nobody alive has, or have one
-    /// and watch for something.
+    /// meant to wait that have begun something by a word of their own, ask for a lock that nobody alive has, or have
+    /// one and watch for something.
     pub(super) fn standard() -> Self {
         NoWaiterStuck { is_unsaid: true, ..NoWaiterStuck::but_who_stays() }
     }
@@ -189,8 +189,8 @@ impl NoWaiterStuck {
     }
 }
 
-/// Who has died: others may wait for it for ever. To close one's own session is not to die, nor is to come to an end because
-/// of that, which may be told before.
+/// Who has died: others may wait for it for ever. To close one's own session is not to die, nor is to come to an end
+/// because of that, which may be told before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Deaths {
     certain: Certain,
@@ -337,8 +337,8 @@ impl Promise for NoWaiterStuck {
     }
 }
 
-/// Why one that stays may not be meant to: all that it has said may mean that it waits, or it has a lock and watches for what
-/// does not come. By its own znodes it learns that it was robbed, and by the lock's children that it has it.
+/// Why one that stays may not be meant to: all that it has said may mean that it waits, or it has a lock and watches
+/// for what does not come. By its own znodes it learns that it was robbed, and by the lock's children that it has it.
 fn stays_for(rest: &Rest, process: ActorId, stays: &[(&(ActorId, Text), &Stays)]) -> Option<String> {
     let watches_for = |lock: &Text| {
         let is_own = |path: &Text| rest.owned().any(|(own, actor)| own == path && actor == process);

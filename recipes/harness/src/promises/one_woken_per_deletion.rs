@@ -17,8 +17,8 @@ use zk_api::{EventType, SessionId, Text};
 pub struct OneWokenPerDeletion {
     lock: &'static str,
     tracker: SessionTracker,
-    /// Who had lost its znode when it was told of the last change of a path. Others are told of the same change later, where
-    /// their server lags, and it may have another znode by then.
+    /// Who had lost its znode when it was told of the last change of a path. Others are told of the same change later,
+    /// where their server lags, and it may have another znode by then.
     exempt: BTreeSet<(Text, ActorId)>,
     /// The contenders' znodes that exist.
     nodes: BTreeSet<Text>,

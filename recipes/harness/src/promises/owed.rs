@@ -257,7 +257,8 @@ impl Owed {
         self.of.iter().flat_map(|(path, kind)| kind.promises_of(path)).collect()
     }
 
-    /// The znodes that are there from the beginning, parents first: those that promises are about, and those above them.
+    /// The znodes that are there from the beginning, parents first: those that promises are about, and those above
+    /// them.
     pub fn setup(&self) -> Vec<Text> {
         let mut all = BTreeSet::new();
         for (path, kind) in &self.of {

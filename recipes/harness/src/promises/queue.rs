@@ -1,10 +1,10 @@
 //! `nothing-lost`, `taken-once`, `takes-in-order` and `queue-progress`.
 //!
 //! An item is a znode below the queue's items, and not below another item, whose data is not empty; the data is its
-//! payload. What is in an ephemeral znode is a payload only if its owner is putting it: a consumer may mark by one that it
-//! is there, or what it has taken; and what is written into an item, only if it has been put. A producer *puts* a payload
-//! with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item. It
-//! may say as well which payload it *is given*: `ITEM: PAYLOAD`.
+//! payload. What is in an ephemeral znode is a payload only if its owner is putting it: a consumer may mark by one that
+//! it is there, or what it has taken; and what is written into an item, only if it has been put. A producer *puts* a
+//! payload with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off*
+//! the item. It may say as well which payload it *is given*: `ITEM: PAYLOAD`.
 
 mod ears;
 
@@ -19,8 +19,8 @@ use zk_recipes::queue::Delivery;
 /// Each item that was put is worked off, or is there still. A producer that says it has put a payload is right: an item
 /// with that payload was there then, or has appeared since it began to.
 ///
-/// Where items are removed before they are given, at most one is lost with each consumer that dies while it asks, or loses
-/// its session and asks on in another one; an item that was taken counts as worked off.
+/// Where items are removed before they are given, at most one is lost with each consumer that dies while it asks, or
+/// loses its session and asks on in another one; an item that was taken counts as worked off.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NothingLost {
     ears: Ears,
@@ -71,8 +71,8 @@ impl NothingLost {
         self.begun.remove(&*String::from_utf8_lossy(payload.bytes()));
     }
 
-    /// It is in the item from now on. Of what was in it before, it is to be told yet that it was taken, unless it stands
-    /// elsewhere as well, or was never put.
+    /// It is in the item from now on. Of what was in it before, it is to be told yet that it was taken, unless it
+    /// stands elsewhere as well, or was never put.
     fn holds(&mut self, item: &Text, payload: &Data) {
         self.is_put(payload);
         let all = self.pending.entry(item.clone()).or_default();
@@ -97,7 +97,8 @@ impl NothingLost {
         true
     }
 
-    /// Which items are gone, but for as many of each payload as there have been more than were put: in their stand others.
+    /// Which items are gone, but for as many of each payload as there have been more than were put: in their stand
+    /// others.
     fn lost(&self, is_there: impl Fn(&Text) -> bool) -> Vec<&Text> {
         let mut more = BTreeMap::new();
         let gone = self.pending.iter().flat_map(|(item, all)| {
@@ -185,10 +186,10 @@ impl Promise for NothingLost {
     }
 }
 
-/// No payload is taken more often than it was put. With at-least-once delivery, no payload is taken again while the session
-/// in which it was taken lives, unless that has worked it off and is done with it; its taker may have opened another
-/// session since. Who is done with an item, and has not worked it off, has given it back. Who says what it is given has
-/// what is in the item.
+/// No payload is taken more often than it was put. With at-least-once delivery, no payload is taken again while the
+/// session in which it was taken lives, unless that has worked it off and is done with it; its taker may have opened
+/// another session since. Who is done with an item, and has not worked it off, has given it back. Who says what it is
+/// given has what is in the item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakenOnce {
     ears: Ears,
@@ -196,7 +197,8 @@ pub struct TakenOnce {
     payloads: BTreeMap<Text, Data>,
     /// Who has taken which payload, by which item.
     takers: BTreeMap<(Data, Text), Taker>,
-    /// What was in the items that processes have deleted, and not said that they take: others may be put in their place.
+    /// What was in the items that processes have deleted, and not said that they take: others may be put in their
+    /// place.
     deleted: BTreeMap<(Text, ActorId), Data>,
 }
 
@@ -285,7 +287,8 @@ impl Promise for TakenOnce {
                 self.takers.retain(|_, former| former.done || !dead(former.actor));
                 let equal = || self.takers.keys().filter(|(other, _)| other == payload);
                 let all_taken = equal().count() >= self.ears.times_put(payload).max(1);
-                // A consumer may have marked it, so that it has other data now; and one that is done with may be put again.
+                // A consumer may have marked it, so that it has other data now; and one that is done with may be put
+                // again.
                 let mut of_item = self.takers.iter().filter(|((_, other), _)| other == item);
                 let is_former = |taker: &Taker| !taker.gone && (!taker.done || all_taken);
                 let same = of_item.find(|(_, taker)| is_former(taker)).map(|(taken, _)| taken);
@@ -373,8 +376,8 @@ impl TakesInOrder {
         TakesInOrder { ears, priorities, taken, waiting, count: 0, asking }
     }
 
-    /// Those ask no more. What one of them may have had is not judged: of one that has died, what nobody else gets until its
-    /// session is over.
+    /// Those ask no more. What one of them may have had is not judged: of one that has died, what nobody else gets
+    /// until its session is over.
     fn forget(&mut self, is_dead: bool, are_those: impl Fn(ActorId) -> bool) {
         self.may_have_had(&are_those);
         if is_dead && self.asking.keys().any(|actor| are_those(*actor)) {

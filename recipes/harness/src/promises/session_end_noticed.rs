@@ -15,14 +15,15 @@ use zk_api::{SessionId, Text};
 /// Only a process that ends in this way can begin anew with another session; one that goes on waiting waits for
 /// something that no server will ever tell it. An actor that is told while it ends anyhow is not judged, nor is one
 /// that ends after it was through with what it did, or had begun something that takes no znode of its own. What was
-/// under way when the actor was told may still be done: a write, and what an earlier answer has begun. Whoever is inside by
-/// what it has lost is to leave, though its client has another session: there it begins and writes no more than that either.
+/// under way when the actor was told may still be done: a write, and what an earlier answer has begun. Whoever is
+/// inside by what it has lost is to leave, though its client has another session: there it begins and writes no more
+/// than that either.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SessionEndNoticed {
     /// Whose the sessions are of those who have not ended, and whether they live.
     sessions: BTreeMap<SessionId, (ActorId, bool)>,
-    /// Who was told and has not ended yet; and whether it may end as if all were done: it was through with all it did by
-    /// then, or did something of its own.
+    /// Who was told and has not ended yet; and whether it may end as if all were done: it was through with all it did
+    /// by then, or did something of its own.
     told: BTreeMap<ActorId, bool>,
     /// Which of their threads have begun something since.
     began: BTreeSet<ActorId>,
@@ -36,8 +37,8 @@ pub struct SessionEndNoticed {
     is_stale: BTreeSet<(ActorId, Text)>,
     /// Who has lost an ephemeral znode with its session.
     lost: BTreeSet<ActorId>,
-    /// Whose code has ended: nobody is left to notice what becomes of its session, or of one that it is given later; but
-    /// for its other threads, which may go on.
+    /// Whose code has ended: nobody is left to notice what becomes of its session, or of one that it is given later;
+    /// but for its other threads, which may go on.
     ended: BTreeMap<ActorId, bool>,
     running: RunningThreads,
     /// Who is in the midst of nothing may end as if all were done.
@@ -153,7 +154,8 @@ impl SessionEndNoticed {
         self.is_told_no_more(actor)
     }
 
-    /// It goes on in another session, and is inside by nothing if it was told that the one was over and has lost what it had.
+    /// It goes on in another session, and is inside by nothing if it was told that the one was over and has lost what
+    /// it had.
     fn renews(&mut self, actor: ActorId) {
         if self.told.contains_key(&actor) && self.lost.contains(&actor) {
             let is_in = |open: &Open| matches!(open, Open::IsIn(_));

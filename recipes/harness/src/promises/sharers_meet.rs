@@ -18,8 +18,8 @@ pub struct SharersMeet {
     tracker: SessionTracker,
     /// Who has a znode there by which it asks for a share, or has one.
     sharing: BTreeSet<ActorId>,
-    /// Who asked for a share when this znode, which had one, was deleted, and asks still. That a deletion has woken somebody
-    /// is told again with each other whom a server that lags tells of it later.
+    /// Who asked for a share when this znode, which had one, was deleted, and asks still. That a deletion has woken
+    /// somebody is told again with each other whom a server that lags tells of it later.
     asked: BTreeMap<Text, BTreeSet<ActorId>>,
 }
 

@@ -20,8 +20,8 @@ pub struct SharersWakeTogether {
     exclusive: &'static str,
     /// Whose newest znode is such a one. Where several of its threads ask, another may have been woken.
     alone: BTreeSet<ActorId>,
-    /// What was changed last, and no znode was made since. A server that is behind fires its watches later, when those who
-    /// were woken may ask for something else already: then that is not judged.
+    /// What was changed last, and no znode was made since. A server that is behind fires its watches later, when those
+    /// who were woken may ask for something else already: then that is not judged.
     changed: Option<Text>,
 }
 

@@ -31,7 +31,8 @@ pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Bo
     all
 }
 
-/// One that its trial does not list: whoever reads that it is broken learns why it is judged, and how not to be held to it.
+/// One that its trial does not list: whoever reads that it is broken learns why it is judged, and how not to be held to
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Standard<P>(P);
 

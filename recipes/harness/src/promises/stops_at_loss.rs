@@ -11,8 +11,8 @@ use zk_recipes::OnDisconnect;
 ///
 /// It is told by the end of its session or, with [`OnDisconnect::Stop`], by a lost connection. It must say
 /// [`STOPS`](words::STOPS), or leave, before it writes again and before another is granted the same thing: an actor
-/// that listens does so in the step in which it is told. A write that was on its way may still arrive. Where it is owed,
-/// nobody says that it stops who was not told so.
+/// that listens does so in the step in which it is told. A write that was on its way may still arrive. Where it is
+/// owed, nobody says that it stops who was not told so.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StopsAtLoss {
     lock: &'static str,

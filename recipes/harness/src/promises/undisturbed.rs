@@ -290,7 +290,8 @@ mod tests {
         assert_eq!(stuck_after(vec![deleted("/sites/p1", 99, 1)]), None);
     }
 
-    /// Who waited behind the znode of one that is done, and can not delete what an administrator has written, was a defect.
+    /// Who waited behind the znode of one that is done, and can not delete what an administrator has written, was a
+    /// defect.
     #[test]
     fn who_waits_is_expected_to_if_what_is_left_of_another_was_changed() {
         let wrote = |writer| {

@@ -41,11 +41,10 @@ pub fn shown<'a>(children: impl IntoIterator<Item = (&'a Text, Option<&'a Data>)
 
 /// A promise about what readers see of one znode's children.
 ///
-/// A reader says "follows" of the znode, or of each of the children that it reads, until it "is through with" it, and "sees"
-/// of the znode's path with what the reader has just been given, as [`shown`].
-/// A reader that learns from somebody else that there is something newer than what it saw last says "told" before it
-/// reads again. What there was to be seen is taken from the ground truth. The changes of one transaction count as one,
-/// where its zxid is known.
+/// A reader says "follows" of the znode, or of each of the children that it reads, until it "is through with" it, and
+/// "sees" of the znode's path with what the reader has just been given, as [`shown`]. A reader that learns from
+/// somebody else that there is something newer than what it saw last says "told" before it reads again. What there was
+/// to be seen is taken from the ground truth. The changes of one transaction count as one, where its zxid is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Views {
     root: &'static str,
@@ -107,8 +106,9 @@ impl Views {
         Views { root, of, owes, states, past: BTreeSet::new(), zxid: None, readers: BTreeMap::new() }
     }
 
-    /// What is read was committed, and so was what somebody says that it *has set*: `/config to 1`. A mixture of several states passes if each part was in one of them: to rule that out
-    /// is for [`untorn`](Views::untorn), which goes with this promise.
+    /// What is read was committed, and so was what somebody says that it *has set*: `/config to 1`. A mixture of
+    /// several states passes if each part was in one of them: to rule that out is for [`untorn`](Views::untorn), which
+    /// goes with this promise.
     pub fn committed(root: &'static str, of: Of) -> Views {
         Views::new(root, of, Owes::Committed)
     }
@@ -313,7 +313,8 @@ impl Views {
         }
     }
 
-    /// Of what nobody who reads may have seen last, the order is no matter. Whoever begins to read later may see it still.
+    /// Of what nobody who reads may have seen last, the order is no matter. Whoever begins to read later may see it
+    /// still.
     fn forget(&mut self) {
         let last = self.states.len() - 1;
         let first = match self.owes {

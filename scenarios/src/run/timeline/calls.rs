@@ -12,7 +12,8 @@ use zk_simulator::{Carried, Crossing, Run};
 
 /// The lines of a run's requests, and what they have changed.
 pub(super) struct Calls {
-    /// Where each stands, and what it is: in order. Behind all that happens in that instant, unless it changed something.
+    /// Where each stands, and what it is: in order. Behind all that happens in that instant, unless it changed
+    /// something.
     pub(super) lines: Vec<Line>,
     /// Which moments of the timeline tell what a request has changed, and the first of each request: its line.
     pub(super) changes: BTreeMap<usize, Option<Line>>,

@@ -1,5 +1,5 @@
-//! What there is to say of a process: that it fails, goes on, holds what another holds, leaves something behind, or what it
-//! said.
+//! What there is to say of a process: that it fails, goes on, holds what another holds, leaves something behind, or
+//! what it said.
 
 use super::trail::{LOSSES, Trail};
 use crate::story::Call;

@@ -117,8 +117,8 @@ impl Clients {
         self.forwarded.insert(session, xid);
     }
 
-    /// The leader is asked whether the session is the client's: what comes on the connection meanwhile is kept, and what
-    /// the session has asked on a former one is awaited.
+    /// The leader is asked whether the session is the client's: what comes on the connection meanwhile is kept, and
+    /// what the session has asked on a former one is awaited.
     pub(super) fn joins(
         &mut self,
         conn: ConnId,
@@ -133,8 +133,8 @@ impl Clients {
         connection.waiting.extend(former.map(|xid| Waiting::FormerForwarded { xid }));
     }
 
-    /// The session is the client's, as the leader says: it is told so when everything up to `told` is applied. Gives what
-    /// has come since it asked.
+    /// The session is the client's, as the leader says: it is told so when everything up to `told` is applied. Gives
+    /// what has come since it asked.
     pub(super) fn admit(
         &mut self,
         conn: ConnId,

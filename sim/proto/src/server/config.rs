@@ -34,12 +34,13 @@ pub struct ServerConfig {
 /// Whom a leader asks before a sync is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Syncs {
-    /// Nobody, unless something is in flight, and then whoever acknowledges that. So a deposed leader that does not know
-    /// it yet answers, and one whose own tree is behind does.
+    /// Nobody, unless something is in flight, and then whoever acknowledges that. So a deposed leader that does not
+    /// know it yet answers, and one whose own tree is behind does.
     ///
     /// Source: ZooKeeper 3.9, measured.
     #[default]
     AsShipped,
-    /// A quorum, whether it still follows; and it waits for everything that it has proposed. No released version does so.
+    /// A quorum, whether it still follows; and it waits for everything that it has proposed. No released version does
+    /// so.
     AskQuorum,
 }

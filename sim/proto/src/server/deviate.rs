@@ -1,5 +1,5 @@
-//! What planted bugs do to a server, each at its place in its code. Without one everything here does nothing. None needs
-//! more than the set-up, and what it is told.
+//! What planted bugs do to a server, each at its place in its code. Without one everything here does nothing. None
+//! needs more than the set-up, and what it is told.
 //!
 //! `deviates` leaves the mark, so it is asked last, where the answer makes a difference.
 

@@ -1,7 +1,8 @@
 //! What only the leader has: the tree ahead of what stands, the watch over sessions, and the syncs that wait.
 //!
-//! A leader that asks a quorum before it answers a sync hears from each of it that it still follows. Nobody of whom that
-//! is so has promised a later epoch before, so nothing has been committed behind this leader's back when the sync came.
+//! A leader that asks a quorum before it answers a sync hears from each of it that it still follows. Nobody of whom
+//! that is so has promised a later epoch before, so nothing has been committed behind this leader's back when the sync
+//! came.
 
 use crate::ids::{ConnId, ServerId};
 use crate::sessions::{SessionTable, SessionTracker};

@@ -283,8 +283,8 @@ impl Server {
         clients.drain(conn, replica.view(), step);
     }
 
-    /// Whether what comes on a connection is to be looked at. Nothing is that comes after a closeSession, or of a session
-    /// that is being expired: its connection is closed when that is committed.
+    /// Whether what comes on a connection is to be looked at. Nothing is that comes after a closeSession, or of a
+    /// session that is being expired: its connection is closed when that is committed.
     fn listens(&mut self, conn: ConnId) -> bool {
         let Some(connection) = self.clients.get(conn) else { return false };
         !connection.deaf && self.replica.touch(connection.session, connection.timeout_ms)

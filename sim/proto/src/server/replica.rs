@@ -1,5 +1,5 @@
-//! What a server has as one of an ensemble: its peer, its disk, the tree and the sessions as they are applied; what it does
-//! for others while it leads, and asks of its leader while it learns.
+//! What a server has as one of an ensemble: its peer, its disk, the tree and the sessions as they are applied; what it
+//! does for others while it leads, and asks of its leader while it learns.
 
 use super::clients::Clients;
 use super::config::{ServerConfig, Syncs};

@@ -68,8 +68,8 @@ pub(super) fn refuses(own: &Own, out: Out<'_>) -> bool {
     is_between && own.deviates(Mutant::RefusesToStart, out)
 }
 
-/// Turns away from a leader, or from leading, and forgets what is in memory alone, or what is not. `shared` is where the
-/// history ended that leader and learners began with.
+/// Turns away from a leader, or from leading, and forgets what is in memory alone, or what is not. `shared` is where
+/// the history ended that leader and learners began with.
 pub(super) fn leaves_otherwise(own: &mut Own, shared: Zxid, out: Out<'_>) {
     let Some(mutant) = own.config.planted() else { return };
     if mutant == Mutant::MemoryOutlivesElection {
@@ -101,8 +101,8 @@ pub(super) fn stays(own: &Own, out: Out<'_>) -> bool {
         && own.deviates(Mutant::ObserverStays, out)
 }
 
-/// Whether a peer without a leader looks for one at once, whatever is on its way to the disk. One that takes its log for
-/// shorter than it is does so now.
+/// Whether a peer without a leader looks for one at once, whatever is on its way to the disk. One that takes its log
+/// for shorter than it is does so now.
 pub(super) fn looks_unsettled(own: &mut Own, out: Out<'_>) -> bool {
     let Some(mutant) = own.config.planted() else { return false };
     let (is_idle, durable) = (own.storage.is_idle(), own.storage.durable());

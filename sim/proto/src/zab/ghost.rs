@@ -94,8 +94,8 @@ pub(super) struct Found {
 }
 
 impl Ghost {
-    /// From now on keeps how far each peer's log was found on its disk, so that an acknowledgement is compared with what
-    /// is new. Only where one ensemble is followed: a model puts together what is equal, whatever came before it.
+    /// From now on keeps how far each peer's log was found on its disk, so that an acknowledgement is compared with
+    /// what is new. Only where one ensemble is followed: a model puts together what is equal, whatever came before it.
     pub fn remember(&mut self) {
         self.found.0.get_or_insert_default();
     }
@@ -198,7 +198,8 @@ impl Ghost {
         }
     }
 
-    /// There is one write at a time: a new one, or none, says that the last is done. An owner may have done some at once.
+    /// There is one write at a time: a new one, or none, says that the last is done. An owner may have done some at
+    /// once.
     fn follow_disk(&mut self, peer: &Peer, outputs: &[Output]) {
         for output in outputs {
             if let Output::Write(write) = output {

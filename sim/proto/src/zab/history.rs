@@ -15,7 +15,8 @@ pub struct History {
     base: Zxid,
     /// Strictly ascending, and all behind `base`.
     log: Vec<Arc<Txn>>,
-    /// How often the log was cut or begun anew. Between two of these it is added to at its end, and forgotten up to `base`.
+    /// How often the log was cut or begun anew. Between two of these it is added to at its end, and forgotten up to
+    /// `base`.
     rewrites: Aside<u64>,
 }
 

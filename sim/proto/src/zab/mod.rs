@@ -138,8 +138,8 @@ impl Peer {
         (peer, out)
     }
 
-    /// From now on an epoch ends by [this counter](PeerConfig::last_counter), but for one whose numbers are used up: what
-    /// was to be proposed since is lost, and nothing that was asked later may be proposed in its place.
+    /// From now on an epoch ends by [this counter](PeerConfig::last_counter), but for one whose numbers are used up:
+    /// what was to be proposed since is lost, and nothing that was asked later may be proposed in its place.
     pub fn set_last_counter(&mut self, last_counter: u32) {
         let may_propose = self.may_propose();
         if let State::Leading(leader) = &mut self.state {

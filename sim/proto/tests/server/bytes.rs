@@ -194,7 +194,8 @@ fn every_truncation_of_a_log_recovers_a_prefix() {
     assert_eq!(reached.len(), txns.len() + 1);
 }
 
-/// Whatever a bit rots in: the server does not start, or the end of a log is missing from some record on, or nothing is.
+/// Whatever a bit rots in: the server does not start, or the end of a log is missing from some record on, or nothing
+/// is.
 fn survives_flip(files: &Files, whole: &Server, file: FileId, at: usize, bit: u8) {
     let mut rotten = files.clone();
     rotten.get_mut(&file).unwrap()[at] ^= 1 << bit;

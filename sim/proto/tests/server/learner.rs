@@ -1,4 +1,5 @@
-//! What servers of an ensemble do with sessions that come to them, with a hand on what comes over each link and on each disk.
+//! What servers of an ensemble do with sessions that come to them, with a hand on what comes over each link and on each
+//! disk.
 
 use crate::server::facts::{again, create, exists, new_session};
 use crate::server::rig::{Rig, TICK_MS, config};
@@ -177,9 +178,9 @@ fn sync() -> Request {
     Request::Sync { path: "/".into() }
 }
 
-/// First seen as `session-fifo` under seed 305597 of suite/everything.toml: the client was let in before its leader knew
-/// of that, wrote, moved on and wrote again; then the leader heard that the session was at the observer, and took the
-/// first write behind the second.
+/// First seen as `session-fifo` under seed 305597 of suite/everything.toml: the client was let in before its leader
+/// knew of that, wrote, moved on and wrote again; then the leader heard that the session was at the observer, and took
+/// the first write behind the second.
 #[test]
 fn who_comes_before_the_news_of_its_own_session_waits_for_the_leader_all_the_same() {
     let mut pair = Several::serving(PAIR);

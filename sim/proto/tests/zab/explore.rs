@@ -84,8 +84,8 @@ pub fn actions(rig: &Rig) -> Vec<Action> {
     actions
 }
 
-/// Everything that can happen from here on, up to so many rounds of elections: without a bound, elections that
-/// come to nothing may go on for ever where nobody is fair. Panics with the way to the first state in which something is wrong.
+/// Everything that can happen from here on, up to so many rounds of elections: without a bound, elections that come to
+/// nothing may go on for ever where nobody is fair. Panics with the way to the first state in which something is wrong.
 fn explore(start: Rig, budget: Budget, rounds_max: u64, states_max: usize, heal_every: usize) -> Seen {
     let mut seen = Seen { complete: true, ..Seen::default() };
     let mut known = HashSet::new();

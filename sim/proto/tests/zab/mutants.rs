@@ -1,7 +1,7 @@
 //! Bugs that are planted, and what finds them: each mutant by chaos, under the names of the invariants.
 //!
-//! A find counts only after the mutant's mark, and only if the same seed is green without it. `PLANTED.md` has the tables
-//! that `table` and `nearest_table` print, and the commands.
+//! A find counts only after the mutant's mark, and only if the same seed is green without it. `PLANTED.md` has the
+//! tables that `table` and `nearest_table` print, and the commands.
 
 use crate::zab::chaos::{Reached, Run, run};
 use crate::zab::explore::{Budget, decided};

@@ -343,8 +343,8 @@ impl Ensemble {
         }
     }
 
-    /// Forgets what came before `shown`, when it was judged: no server will ever start from less. While one is down, all
-    /// that it may lack is kept.
+    /// Forgets what came before `shown`, when it was judged: no server will ever start from less. While one is down,
+    /// all that it may lack is kept.
     fn forget_before(&mut self, stage: &mut Stage, shown: Zxid) {
         self.zab.check(&self.cluster.peers());
         self.zab.forget_before(shown);

@@ -1,5 +1,5 @@
-//! What happens to servers and connections: next, at its time, when a server's process goes on, or at the next request of
-//! a session.
+//! What happens to servers and connections: next, at its time, when a server's process goes on, or at the next request
+//! of a session.
 
 use crate::fault::{Loss, RequestKind};
 use crate::link::ClientLink;

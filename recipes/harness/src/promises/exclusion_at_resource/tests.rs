@@ -381,7 +381,8 @@ fn a_write_by_one_that_never_had_the_lock_breaks_it_while_another_holds_it() {
     assert_eq!(broken_by(&found), []);
 }
 
-/// The next holder of a lease that is taken over by a write to its znode was blamed if the former one had a slow answer.
+/// The next holder of a lease that is taken over by a write to its znode was blamed if the former one had a slow
+/// answer.
 #[test]
 fn who_was_written_over_before_it_tells_of_its_grant_was_the_earlier_holder() {
     const NODE: &str = "/lock/holder";
@@ -396,7 +397,8 @@ fn who_was_written_over_before_it_tells_of_its_grant_was_the_earlier_holder() {
     assert_eq!(fenced(with(vec![grant(0, 2)])), 0);
     assert_eq!(fenced(with(vec![closed(0), grant(0, 2)])), 0, "nor does it come behind it by its death");
     assert_eq!(fenced(with(vec![wrote(Fenced, 1, true), grant(0, 2)])), 1, "it is late itself");
-    // What is not its own writing of that attempt, or waited for something after it, says nothing of when it was granted it.
+    // What is not its own writing of that attempt, or waited for something after it, says nothing of when it was
+    // granted it.
     let woken = |p: u16| fired(NODE, zk_api::EventType::NodeDataChanged, &[p]);
     for then in [
         vec![grant(0, 3)],

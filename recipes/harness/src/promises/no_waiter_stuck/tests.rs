@@ -222,7 +222,8 @@ fn what_its_author_alone_can_say_is_left_open() {
     );
 }
 
-/// A holder that missed its wake-up inside its section was taken for a leader, and all who asked behind it waited rightly.
+/// A holder that missed its wake-up inside its section was taken for a leader, and all who asked behind it waited
+/// rightly.
 #[test]
 fn who_has_a_lock_and_watches_for_something_is_left_open() {
     let stuck = |promise: NoWaiterStuck, events: &[Event], watch: Option<(u16, &str, bool)>| {

@@ -45,8 +45,8 @@ pub(super) struct Ears {
     pub(super) tracker: SessionTracker,
     /// The items that are there.
     pub(super) there: BTreeSet<Text>,
-    /// How often each payload was put, and who is putting it. Who tells again that it puts it, and not that it has, tries
-    /// again.
+    /// How often each payload was put, and who is putting it. Who tells again that it puts it, and not that it has,
+    /// tries again.
     put: BTreeMap<Text, (usize, BTreeSet<ActorId>)>,
 }
 

@@ -196,7 +196,8 @@ fn who_follows_is_to_see_the_last_though_its_code_has_come_to_its_end() {
     assert_eq!(judge(vec![crashed(0)]), []);
 }
 
-/// A right program was broken in every search: its watch had fired, and what its client does once it has ended is left out.
+/// A right program was broken in every search: its watch had fired, and what its client does once it has ended is left
+/// out.
 #[test]
 fn of_whom_nothing_more_is_shown_nobody_knows_what_it_has_seen_last() {
     let follows = vec![says(0, "follows", ROOT), says(0, "sees", "/c{a=2,b=1}"), finished(0)];
