@@ -13,7 +13,7 @@ use zk_api::Text;
 ///
 /// A site that waits for ever breaks `no-waiter-stuck`; one that gives up waiting, and ends, breaks this. A site says
 /// "votes to commit" or "votes to abort", and then "commits", "aborts" or, if its former life has done so and
-/// acknowledged it already, "is through with". If a site's session is over, its next life must do so.
+/// acknowledged it already, "is through with". If it ends because its session is over, its next life must do so.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VotersLearn {
     root: &'static str,
@@ -91,7 +91,7 @@ impl Promise for VotersLearn {
                     End::SessionLost | End::Failed | End::Exited => {}
                 }
             }
-            Event::Is(GroundTruth::Crashed { actor } | GroundTruth::SessionClosed { actor, .. }) => {
+            Event::Is(GroundTruth::Crashed { actor }) => {
                 self.voted.retain(|(voter, _)| voter.main() != *actor);
             }
             Event::Is(_) => {}
@@ -144,8 +144,17 @@ mod tests {
 
     #[test]
     fn who_dies_leaves_it_to_its_next_life() {
+        let loses = Event::Is(GroundTruth::Finished { actor: actor(1), end: End::SessionLost });
         assert_eq!(judged(vec![crashed(1), finished(1)]), []);
-        assert_eq!(judged(vec![closed(1), finished(1)]), []);
+        assert_eq!(judged(vec![closed(1), loses, finished(1)]), []);
+    }
+
+    /// The end of its session, or closing it itself, was taken for the end of its life.
+    #[test]
+    fn who_ends_as_done_without_its_session_has_learnt_nothing_either() {
+        let what = "p1 has voted in /tx/1, and ends without a decision";
+        assert_eq!(broken_by(&judged(vec![closed(1), finished(1)])), [(what, None)]);
+        assert_eq!(judged(vec![closed(1), notes(1, "aborts", "/tx/1"), finished(1)]), [Finding::Tested]);
     }
 
     #[test]
