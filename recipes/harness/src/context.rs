@@ -4,6 +4,7 @@
 //! expected; nobody is given a right that nobody had.
 
 use crate::event::{ActorId, Event, GroundTruth, Observation};
+use crate::standing::{Standing, Standings};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text, Zxid, sequence_of};
 
@@ -20,46 +21,13 @@ pub(crate) struct SessionTracker {
     ended: BTreeSet<ActorId>,
     /// Who crashed while their session lives.
     crashed: BTreeSet<ActorId>,
-    /// How those who live stand to the lock.
-    pub(crate) standing: BTreeMap<ActorId, Standing>,
-    /// By which znodes those have it who have not entered yet.
-    named: BTreeMap<ActorId, Text>,
-    /// Who has it, and asks for it once more.
-    again: BTreeMap<ActorId, Again>,
-    /// Who has entered and not left, and how often it has entered once more without asking.
-    inside: BTreeMap<ActorId, u8>,
-    /// Who stood so before its client opened another session, while the former one was not closed yet.
-    stood_before: BTreeSet<ActorId>,
+    pub(crate) standing: Standings,
     /// Whose znodes another has deleted, and what that took: who has made no new one beside it since,
     /// and has not begun another attempt or been granted the lock by another.
     deleted_externally: BTreeMap<(ActorId, Text), Loss>,
     /// Who asks in several threads. Which of them a znode stands for, nobody knows: so a new one, or another attempt,
     /// is no sign that who lost one has it.
     pub(crate) threaded: BTreeSet<ActorId>,
-}
-
-/// How an actor stands to the lock, by what it says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Standing {
-    /// It asks for it.
-    Waits,
-    /// It has it with others.
-    Shares,
-    /// It has it alone.
-    Holds,
-}
-
-/// What becomes of a lock that somebody takes while it has it, or a share of it. Without another znode of its own it
-/// goes on by what it has: then the inner section ends, and the outer one goes on; or it has made one of its share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Again {
-    asks: bool,
-    /// It asks by another znode, and is inside by what it has.
-    anew: bool,
-    /// How many sections go on around the one that it is in.
-    outer: u8,
-    /// It has just left an inner one, and may tell of its release as well.
-    has_left: bool,
 }
 
 /// What somebody has lost with its znode.
@@ -92,12 +60,7 @@ impl SessionTracker {
         };
         match truth {
             GroundTruth::SessionOpened { session, actor } => {
-                let standing = self.standing.keys().filter(|other| other.main() == *actor);
-                self.stood_before.extend(standing);
-                self.inside.retain(|other, _| other.main() != *actor);
-                self.asks_anew(*actor);
-                // What it takes from now on is not what it has by the former one.
-                self.again.retain(|other, _| other.main() != *actor);
+                self.standing.opens_session(*actor);
                 self.live.insert(*session, *actor);
                 self.opened.insert(*session, *actor);
                 // Its client has renewed it.
@@ -105,17 +68,14 @@ impl SessionTracker {
             }
             GroundTruth::SessionClosed { session, actor, .. } => {
                 self.live.remove(session);
-                // Of one that was given up for a newer one, nothing is left but how it stood by it.
                 if self.live.values().any(|other| other == actor) {
-                    self.standing
-                        .retain(|other, _| !self.stood_before.contains(other) || other.main() != *actor);
-                    self.stood_before.retain(|other| other.main() != *actor);
+                    self.standing.forgets_former(*actor);
                     return None;
                 }
                 self.ended.insert(*actor);
                 self.crashed.remove(actor);
                 self.threaded.remove(actor);
-                self.forgets(|other| other.main() == *actor);
+                self.standing.forgets(|other| other.main() == *actor);
                 self.deleted_externally.retain(|(victim, _), _| victim != actor);
                 return Some(*actor);
             }
@@ -123,21 +83,23 @@ impl SessionTracker {
                 if !self.ended.contains(actor) {
                     self.crashed.insert(*actor);
                 }
-                self.forgets(|other| other.main() == *actor);
+                self.standing.forgets(|other| other.main() == *actor);
                 return Some(*actor);
             }
             // Its other threads go on.
             GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
-                self.forgets(|other| other == *actor);
+                self.standing.forgets(|other| other == *actor);
             }
             GroundTruth::NodeCreated { path, by, .. } if within(self.lock, path) => {
                 if let Some(actor) = self.live.get(by).copied() {
-                    self.asks_anew(actor);
+                    self.standing.asks_anew(actor);
                     self.forgets_deletions(actor, |node| parent(node) == parent(path));
                 }
             }
             GroundTruth::NodeDeleted { path, by, .. } => {
-                self.gives_back(path, *by);
+                if let Some(process) = self.live.get(by) {
+                    self.standing.gives_back(*process, path);
+                }
                 if let Some(actor) = self.loser(truth) {
                     let loss = match self.victim(truth) {
                         None => Loss::ToAnActor,
@@ -170,179 +132,23 @@ impl SessionTracker {
             self.forgets_deletions(actor.main(), |_| true);
         }
         if **what.subject() == *self.lock && !self.is_dead(actor) {
-            self.stands(actor, what);
+            self.standing.hear(actor, what);
         }
-    }
-
-    /// Whether this ends an inner section: the outer one goes on.
-    fn goes_on(&mut self, actor: ActorId, what: &Observation) -> bool {
-        let has = self.standing.get(&actor).copied().filter(|how| *how != Standing::Waits);
-        if self.again.get(&actor).is_some_and(|again| again.anew) {
-            self.again.remove(&actor);
-            match what {
-                Observation::GivesUp { .. } => return true,
-                Observation::Attempts { .. } => {}
-                _ => drop(self.inside.remove(&actor)),
-            }
-        }
-        if self.is_nested(actor, what) {
-            return true;
-        }
-        if let Observation::Attempts { .. } = what {
-            // Who asks once more for what it has keeps it meanwhile.
-            let asks = has.is_some() && !self.stood_before.contains(&actor);
-            if asks {
-                self.again.entry(actor).or_default().asks = true;
-            }
-            return asks;
-        }
-        let Some(again) = self.again.get_mut(&actor) else { return false };
-        let asked = std::mem::take(&mut again.asks);
-        let gets = match what {
-            Observation::Granted { .. } => Some(Standing::Holds),
-            Observation::Shares { .. } => Some(Standing::Shares),
-            Observation::Enters { .. } => {
-                if asked {
-                    Some(Standing::Holds)
-                } else {
-                    has
-                }
-            }
-            _ => None,
-        };
-        match what {
-            _ if gets == has => {
-                again.outer = again.outer.saturating_add(asked.into());
-                again.has_left = false;
-                false
-            }
-            Observation::Leaves { .. } if again.outer > 0 => {
-                again.outer -= 1;
-                again.has_left = true;
-                true
-            }
-            Observation::GivesUp { .. } if asked => true,
-            Observation::Released { .. } if again.has_left => {
-                again.has_left = false;
-                true
-            }
-            Observation::Released { .. } if again.outer > 0 => {
-                again.outer -= 1;
-                true
-            }
-            _ => {
-                self.again.remove(&actor);
-                // What it gets, it has instead of its share.
-                self.standing.remove(&actor);
-                false
-            }
-        }
-    }
-
-    /// Whether this begins or ends a section within another one for which it has not asked.
-    fn is_nested(&mut self, actor: ActorId, what: &Observation) -> bool {
-        let asks = self.again.get(&actor).is_some_and(|again| again.asks);
-        let had = self.inside.remove(&actor);
-        let (is_nested, has) = match what {
-            Observation::Enters { .. } if asks => (false, Some(0)),
-            Observation::Enters { .. } => {
-                (had.is_some(), Some(had.map_or(0, |within| within.saturating_add(1))))
-            }
-            Observation::Leaves { .. } => {
-                let within = had.and_then(|within| within.checked_sub(1));
-                (within.is_some(), within)
-            }
-            Observation::Granted { .. } if asks || self.standing.get(&actor) != Some(&Standing::Holds) => {
-                (false, None)
-            }
-            Observation::Shares { .. } | Observation::Released { .. } => (false, None),
-            _ => (false, had),
-        };
-        self.inside.extend(has.map(|within| (actor, within)));
-        is_nested
-    }
-
-    /// A process has made a znode, or opened a session: what its threads ask for they get by that, and not by what they
-    /// have. What they are inside by, they have until they leave or are granted the other.
-    fn asks_anew(&mut self, process: ActorId) {
-        let asks = |other: &ActorId, again: &Again| other.main() == process && again.asks;
-        let asking = self.again.iter().filter(|(other, again)| asks(other, again)).map(|(other, _)| *other);
-        for other in asking.collect::<Vec<_>>() {
-            self.again.remove(&other);
-            if self.inside.contains_key(&other) {
-                self.again.insert(other, Again { anew: true, ..Again::default() });
-            } else {
-                self.standing.insert(other, Standing::Waits);
-            }
-        }
-    }
-
-    fn stands(&mut self, actor: ActorId, what: &Observation) {
-        if what.told().is_some() || self.goes_on(actor, what) {
-            return;
-        }
-        self.names(actor, what);
-        let standing = match what {
-            Observation::Attempts { .. } => Standing::Waits,
-            Observation::Granted { .. } => Standing::Holds,
-            Observation::Shares { .. } => Standing::Shares,
-            // Who was granted a share enters with no more than that.
-            Observation::Enters { .. } if self.standing.get(&actor) == Some(&Standing::Shares) => return,
-            Observation::Enters { .. } => Standing::Holds,
-            Observation::Leaves { .. }
-            | Observation::Released { .. }
-            | Observation::GivesUp { .. }
-            | Observation::Notes { .. }
-            | Observation::Begins { .. }
-            | Observation::Ends { .. } => return self.forgets(|other| other == actor),
-        };
-        self.standing.insert(actor, standing);
-        self.stood_before.remove(&actor);
-    }
-
-    /// Takes note of the znode by which it has it, unless it may be inside by another one.
-    fn names(&mut self, actor: ActorId, what: &Observation) {
-        let has = self.standing.get(&actor).is_some_and(|how| *how != Standing::Waits);
-        let may_name = (!has || self.named.contains_key(&actor)) && !self.again.contains_key(&actor);
-        match what {
-            Observation::Granted { node, .. } | Observation::Shares { node, .. } if may_name => {
-                self.named.insert(actor, node.clone());
-            }
-            _ => drop(self.named.remove(&actor)),
-        }
-    }
-
-    /// Whose session deletes the znode by which it has the lock has given it back, unless it is inside.
-    fn gives_back(&mut self, path: &Text, by: SessionId) {
-        let Some(process) = self.live.get(&by).copied() else { return };
-        let named = self.named.iter().filter(|(other, node)| other.main() == process && *node == path);
-        let those: BTreeSet<_> =
-            named.map(|(other, _)| *other).filter(|other| !self.again.contains_key(other)).collect();
-        self.forgets(|other| those.contains(&other));
-    }
-
-    /// Those stand to the lock no more.
-    fn forgets(&mut self, are_those: impl Fn(ActorId) -> bool) {
-        self.standing.retain(|other, _| !are_those(*other));
-        self.named.retain(|other, _| !are_those(*other));
-        self.again.retain(|other, _| !are_those(*other));
-        self.inside.retain(|other, _| !are_those(*other));
-        self.stood_before.retain(|other| !are_those(*other));
     }
 
     /// Whether it has the lock, or nobody else has it alone: then it may be the next one, and have been granted it by
     /// now.
     fn has_claim(&self, actor: ActorId) -> bool {
-        let has = |(other, how): (&ActorId, &Standing)| other.main() == actor && *how != Standing::Waits;
-        let holds = |(other, how): &(&ActorId, &Standing)| {
-            **how == Standing::Holds && !self.lost_to_administrator(**other)
+        let has = |(other, how): (ActorId, Standing)| other.main() == actor && how != Standing::Waits;
+        let holds = |(other, how): &(ActorId, Standing)| {
+            *how == Standing::Holds && !self.lost_to_administrator(*other)
         };
         self.standing.iter().any(has) || self.standing.iter().filter(holds).count() < self.permits
     }
 
     /// How the threads of a process stand to the lock. Which of several something concerns, nobody knows.
     pub(crate) fn standings(&self, process: ActorId) -> impl Iterator<Item = Standing> {
-        self.standing.iter().filter(move |(actor, _)| actor.main() == process).map(|(_, how)| *how)
+        self.standing.iter().filter(move |(actor, _)| actor.main() == process).map(|(_, how)| how)
     }
 
     /// How many of them ask for it.

@@ -34,7 +34,8 @@
 
 // | module | what is in it |
 // |---|---|
-// | `context` | what promises know in common: which actors live, how each stands with a lock, which have lost a znode |
+// | `context` | what promises know in common: which actors live, which have lost a znode, which threads go on |
+// | `standing` | how each actor stands to a lock, by what it says |
 // | `threads` | which thread a task tells as: when it ends, and what is refused |
 
 pub mod common;
@@ -51,6 +52,7 @@ pub mod promise;
 pub mod promises;
 pub mod pulse;
 pub mod script;
+mod standing;
 mod threads;
 pub mod trial;
 pub mod words;

@@ -1,9 +1,10 @@
 //! `exclusion-among-live-sessions` and `at-most-n-hold`.
 
 use super::findings::broken;
-use crate::context::{SessionTracker, Standing, below};
+use crate::context::{SessionTracker, below};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Assumption, Finding, Promise, Terms};
+use crate::standing::Standing;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text, sequence_of};
 
@@ -74,7 +75,7 @@ impl ExclusionAmongLiveSessions {
         let nodes: BTreeSet<_> =
             self.line.iter().filter(|(_, owner)| **owner == session).map(|(path, _)| path.clone()).collect();
         if !nodes.is_empty() {
-            let those = stood.into_iter().filter(|(actor, _)| !self.tracker.standing.contains_key(actor));
+            let those = stood.into_iter().filter(|(actor, _)| self.tracker.standing.get(*actor).is_none());
             self.outlived.extend(those.map(|(actor, how)| (actor, (how, nodes.clone()))));
         }
     }
@@ -100,14 +101,14 @@ impl ExclusionAmongLiveSessions {
     /// It holds it, alone or as one of several.
     fn holds(&self, actor: ActorId, how: Standing, found: &mut Vec<Finding>) {
         let permits = self.tracker.permits;
-        let others = || self.tracker.standing.iter().filter(|(other, _)| **other != actor);
+        let others = || self.tracker.standing.iter().filter(|(other, _)| *other != actor);
         let against = |standing: Standing| match standing {
             Standing::Waits => false,
             Standing::Shares => how == Standing::Holds || permits > 1,
             Standing::Holds => true,
         };
         let holders: Vec<_> =
-            others().filter(|(_, standing)| against(**standing)).map(|(other, _)| *other).collect();
+            others().filter(|(_, standing)| against(*standing)).map(|(other, _)| other).collect();
         if holders.len() >= permits {
             // Holders that have lost nothing to an administrator leave no violated assumption but the newcomer's.
             let has_lost = |other: &ActorId| self.tracker.lost_its_claim(*other);
@@ -132,7 +133,7 @@ impl ExclusionAmongLiveSessions {
                 "{actor} holds {lock}, which {permits} may hold at a time, while {before} and {last} still hold it"
             );
         }
-        let word = |actor| match self.tracker.standing.get(actor) {
+        let word = |actor: &ActorId| match self.tracker.standing.get(*actor) {
             Some(Standing::Shares) => "shares",
             Some(Standing::Holds | Standing::Waits) | None => "holds",
         };
@@ -163,7 +164,7 @@ impl Promise for ExclusionAmongLiveSessions {
         let (actor, what) = match event {
             Event::Observed { actor, what } => (actor, what),
             Event::Is(GroundTruth::SessionClosed { session, .. }) => {
-                let stood = self.tracker.standing.clone();
+                let stood = self.tracker.standing.iter().collect();
                 self.tracker.see(event);
                 return self.outlives(*session, stood);
             }
@@ -180,9 +181,9 @@ impl Promise for ExclusionAmongLiveSessions {
         if **what.subject() == *self.lock {
             self.tells(*actor, what);
         }
-        let before = self.tracker.standing.get(actor).copied();
+        let before = self.tracker.standing.get(*actor);
         self.tracker.see(event);
-        match (before, self.tracker.standing.get(actor).copied()) {
+        match (before, self.tracker.standing.get(*actor)) {
             // Less than before is no news for others.
             (_, None | Some(Standing::Waits)) | (Some(Standing::Holds), _) => {}
             (before, Some(how)) if before == Some(how) => {}

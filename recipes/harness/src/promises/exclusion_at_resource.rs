@@ -2,9 +2,10 @@
 //! `exclusion-behind-lock-delay`.
 
 use super::findings::broken;
-use crate::context::{Overwritten, SessionTracker, Standing};
+use crate::context::{Overwritten, SessionTracker};
 use crate::event::{ActorId, Event, GroundTruth, Observation, Resource};
 use crate::promise::{Assumption, Finding, Promise, Terms};
+use crate::standing::Standing;
 use crate::words::{self, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -260,8 +261,8 @@ impl ExclusionAtResource {
         let had = self.granted.keys().any(|other| other.main() == writer.main());
         let is_judged = self.at != At::Fenced && !had;
         let is_hurt =
-            |(other, how): &(&ActorId, &Standing)| **how == Standing::Holds && other.main() != writer.main();
-        self.tracker.standing.iter().find(|holder| is_judged && is_hurt(holder)).map(|(holder, _)| *holder)
+            |(other, how): &(ActorId, Standing)| *how == Standing::Holds && other.main() != writer.main();
+        self.tracker.standing.iter().find(|holder| is_judged && is_hurt(holder)).map(|(holder, _)| holder)
     }
 
     fn put_last(&mut self, actor: ActorId) {

@@ -97,7 +97,7 @@ impl Promise for Fifo {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.tracker.see(event);
-        self.ahead.retain(|actor, _| self.tracker.standing.contains_key(actor));
+        self.ahead.retain(|actor, _| self.tracker.standing.get(*actor).is_some());
         match event {
             Event::Is(GroundTruth::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.lock, path) =>

@@ -1,9 +1,10 @@
 //! `no-orphan-znode`.
 
 use super::findings::broken;
-use crate::context::{SessionTracker, Standing, below, parent, within};
+use crate::context::{SessionTracker, below, parent, within};
 use crate::event::{ActorId, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
+use crate::standing::Standing;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
@@ -48,7 +49,7 @@ impl NoOrphanZnode {
     /// Somebody asks for the lock.
     fn attempts(&mut self, actor: ActorId) {
         let asks = |process: &ActorId| self.tracker.asking(*process) > 0;
-        let is_had = self.tracker.standing.values().any(|how| *how != Standing::Waits)
+        let is_had = self.tracker.standing.iter().any(|(_, how)| how != Standing::Waits)
             || self.nodes.values().any(|(owner, _)| !asks(owner));
         self.unopposed.extend((!is_had && !self.persistent.is_empty()).then_some(actor));
         // Another of its threads may have one for an attempt of its own.
@@ -72,7 +73,7 @@ impl NoOrphanZnode {
 
     /// Somebody has the lock: what others have made keeps nobody out, unless it is for a share as well.
     fn is_had(&mut self, actor: ActorId) {
-        if self.tracker.standing.get(&actor) != Some(&Standing::Shares) {
+        if self.tracker.standing.get(actor) != Some(Standing::Shares) {
             self.persistent.retain(|_, node| node.maker == actor.main());
         }
         self.persistent.values_mut().for_each(|node| node.shut_out = None);
@@ -102,7 +103,7 @@ impl NoOrphanZnode {
 
     /// Gives whether its attempt is over: another one goes on around what it has taken once more.
     fn ends(&mut self, actor: ActorId) -> bool {
-        !self.tracker.standing.contains_key(&actor) && self.attempting.remove(&actor)
+        self.tracker.standing.get(actor).is_none() && self.attempting.remove(&actor)
     }
 }
 

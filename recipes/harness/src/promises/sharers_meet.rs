@@ -1,9 +1,10 @@
 //! `sharers-meet`.
 
 use super::findings::broken;
-use crate::context::{SessionTracker, Standing, below};
+use crate::context::{SessionTracker, below};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Terms};
+use crate::standing::Standing;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{EventType, Text};
 
@@ -75,7 +76,7 @@ impl Promise for SharersMeet {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let sharers = |tracker: &SessionTracker| {
-            tracker.standing.values().filter(|how| **how == Standing::Shares).count()
+            tracker.standing.iter().filter(|(_, how)| *how == Standing::Shares).count()
         };
         let before = sharers(&self.tracker);
         if let Some(dead) = self.tracker.see(event) {
