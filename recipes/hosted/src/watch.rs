@@ -12,12 +12,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub struct Limits {
     /// Of processor time.
     pub cpu: Duration,
-    /// Outside, whatever it waits for.
+    /// Outside, without any processor time: a machine that is busy with something else leaves some.
     pub wait: Duration,
 }
 
 impl Default for Limits {
-    /// Ten thousands of times what a step takes, and much more where the machine is busy with something else.
+    /// Ten thousands of times what a step takes.
     fn default() -> Limits {
         Limits { cpu: Duration::from_secs(5), wait: Duration::from_secs(30) }
     }
@@ -130,6 +130,8 @@ impl Watch {
 struct Seen {
     pid: u32,
     asked: u64,
+    /// Its processor time when it was first seen to be busy, when it was last, and since when it has not grown.
+    before: Duration,
     cpu: Duration,
     since: Instant,
 }
@@ -142,15 +144,17 @@ impl Guard {
         }
         let (pid, asked) = (state.child.id(), state.asked);
         let cpu = cpu_of(pid);
-        let Some(before) = seen.iter().find(|before| before.pid == pid && before.asked == asked) else {
-            return Some(Seen { pid, asked, cpu, since: Instant::now() });
+        let now = Seen { pid, asked, before: cpu, cpu, since: Instant::now() };
+        let Some(last) = seen.iter().find(|last| last.pid == pid && last.asked == asked) else {
+            return Some(now);
         };
-        let why = if cpu.saturating_sub(before.cpu) > limits.cpu {
+        let since = if last.cpu == cpu { last.since } else { now.since };
+        let why = if cpu.saturating_sub(last.before) > limits.cpu {
             format!("it spins: no answer after {} s of processor time", limits.cpu.as_secs_f32())
-        } else if before.since.elapsed() > limits.wait {
+        } else if since.elapsed() > limits.wait {
             format!("it hangs: no answer after {} s", limits.wait.as_secs_f32())
         } else {
-            return Some(Seen { pid, asked, cpu: before.cpu, since: before.since });
+            return Some(Seen { before: last.before, since, ..now });
         };
         state.ended_for = Some(why);
         let _ = state.child.kill();
