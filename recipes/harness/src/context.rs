@@ -66,7 +66,7 @@ impl SessionTracker {
                 // Its client has renewed it.
                 self.ended.remove(actor);
             }
-            GroundTruth::SessionClosed { session, actor, .. } => {
+            GroundTruth::SessionClosed { session, actor, expired } => {
                 self.live.remove(session);
                 if self.live.values().any(|other| other == actor) {
                     self.standing.forgets_former(*actor);
@@ -75,7 +75,7 @@ impl SessionTracker {
                 self.ended.insert(*actor);
                 self.crashed.remove(actor);
                 self.threaded.remove(actor);
-                self.standing.forgets(|other| other.main() == *actor);
+                self.standing.ends_session(*actor, *expired);
                 self.deleted_externally.retain(|(victim, _), _| victim != actor);
                 return Some(*actor);
             }
@@ -131,7 +131,7 @@ impl SessionTracker {
         if by_another {
             self.forgets_deletions(actor.main(), |_| true);
         }
-        if **what.subject() == *self.lock && !self.is_dead(actor) {
+        if **what.subject() == *self.lock && (!self.is_dead(actor) || self.standing.get(actor).is_some()) {
             self.standing.hear(actor, what);
         }
     }

@@ -202,6 +202,12 @@ impl Standings {
         }
     }
 
+    /// Its session has ended. Who has closed it itself is inside until it leaves.
+    pub(crate) fn ends_session(&mut self, process: ActorId, has_expired: bool) {
+        let is_inside = |stand: &Stand| !has_expired && stand.inside.is_some();
+        self.0.retain(|actor, stand| actor.main() != process || is_inside(stand));
+    }
+
     /// A session has ended that was given up for another: nothing is left of how they stood by it.
     pub(crate) fn forgets_former(&mut self, process: ActorId) {
         self.0.retain(|actor, stand| !stand.is_former || actor.main() != process);

@@ -44,6 +44,9 @@ pub struct ExclusionAtResource {
     granted: BTreeMap<ActorId, bool>,
     /// Who was not granted it since it opened another session: what it has is of the former one.
     renewed: BTreeSet<ActorId>,
+    /// Whose code has ended, and who had closed its session before, and was not granted it since.
+    finished: BTreeSet<ActorId>,
+    closed: BTreeSet<ActorId>,
     /// Who waits for a lock-delay, and who had outlived its session as it began to.
     waits: BTreeMap<ActorId, BTreeSet<ActorId>>,
     /// Whose sessions, by which they were granted it, ended longer ago than the lock-delay.
@@ -108,6 +111,8 @@ impl ExclusionAtResource {
             superseded: BTreeMap::new(),
             granted: BTreeMap::new(),
             renewed: BTreeSet::new(),
+            finished: BTreeSet::new(),
+            closed: BTreeSet::new(),
             waits: BTreeMap::new(),
             long_ended: BTreeSet::new(),
         }
@@ -125,6 +130,11 @@ impl ExclusionAtResource {
             && (self.tracker.has_ended(*actor) || self.has_a_session(*actor))
         {
             self.renewed.insert(*actor);
+        }
+        if let Event::Is(GroundTruth::SessionClosed { actor, expired: false, .. }) = event
+            && !self.finished.contains(actor)
+        {
+            self.closed.insert(*actor);
         }
         let dies = self.tracker.see(event);
         // Elsewhere a late write by an earlier grant would pass for one by this.
@@ -146,8 +156,9 @@ impl ExclusionAtResource {
             }
             Event::Is(GroundTruth::Crashed { actor }) => self.asking.retain(|other| other.main() != *actor),
             // Its other threads go on.
-            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
-                self.asking.retain(|other| other != actor)
+            Event::Is(truth @ (GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor })) => {
+                self.asking.retain(|other| other != actor);
+                self.finished.extend(matches!(truth, GroundTruth::Finished { .. }).then_some(*actor));
             }
             Event::Is(truth) => {
                 if let Some(actor) = dies.or(self.tracker.loser(truth)).or(overwritten) {
@@ -216,6 +227,7 @@ impl ExclusionAtResource {
         if !(lost || !asked && shares && self.has_place(actor)) {
             let process = actor.main();
             self.renewed.remove(&process);
+            self.closed.remove(&process);
             self.long_ended.remove(&process);
             self.waits.values_mut().for_each(|ended| ended.retain(|other| *other != process));
             if !was_before {
@@ -296,7 +308,9 @@ impl ExclusionAtResource {
     fn outlived_its_session(&self, writer: ActorId) -> bool {
         let process = writer.main();
         let sessions = self.tracker.live.values().filter(|other| **other == process).count();
-        self.tracker.has_ended(writer) || self.renewed.contains(&process) && sessions == 1
+        // To close it is to give the lock back.
+        !self.closed.contains(&process)
+            && (self.tracker.has_ended(writer) || self.renewed.contains(&process) && sessions == 1)
     }
 
     fn kind(&self) -> &'static str {

@@ -423,3 +423,20 @@ fn who_is_inside_and_asks_by_another_znode_is_inside_still() {
         assert_eq!(next(is_in, [gives_up(), vec![leaves(0)]].concat()), 0);
     }
 }
+
+/// Whoever closed its session within its section was as little of a holder as one whose session had expired.
+#[test]
+fn who_closes_its_session_inside_is_inside_until_it_leaves() {
+    let next = |then: Vec<Event>| {
+        let before = vec![opened(0), opened(1), attempts(0), granted(0), enters(0)];
+        broken_by(&judge([before, then, vec![attempts(1), granted(1)]].concat())).len()
+    };
+    assert_eq!(next(vec![closes(0)]), 1);
+    assert_eq!(next(vec![closes(0), opened_anew(0)]), 1);
+    assert_eq!(next(vec![closes(0), opened_anew(0), attempts(0)]), 0);
+    for over in [leaves(0), released(0), finished(0), crashed(0)] {
+        assert_eq!(next(vec![closes(0), over.clone()]), 0, "{over:?}");
+    }
+    assert_eq!(next(vec![closed(0)]), 0, "to expire is no doing of its own");
+    assert_eq!(next(vec![leaves(0), closes(0)]), 0);
+}

@@ -439,3 +439,17 @@ fn who_was_written_over_before_it_tells_of_its_grant_was_the_earlier_holder() {
     let late = [both(), again, vec![sets(NODE, 1, 3), wrote(Unfenced, 0, true)]].concat();
     assert_eq!(broken_by(&findings(ExclusionAtResource::unfenced(LOCK), late)).len(), 1);
 }
+
+/// It was excused as if its session had expired.
+#[test]
+fn who_closes_its_session_and_writes_on_is_not_excused() {
+    let found = |end: Vec<Event>| {
+        let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, end));
+        broken_by(&found).into_iter().map(|(_, failed)| failed).collect::<Vec<_>>()
+    };
+    let expected = Some(Assumption::NoActionAfterSessionEnd);
+    assert_eq!(found(vec![closed(0)]), [expected]);
+    assert_eq!(found(vec![closes(0)]), [None]);
+    assert_eq!(found(vec![closes(0), opened_anew(0)]), [None]);
+    assert_eq!(found(vec![finished(0), closes(0)]), [expected], "nobody waits for what it has sent");
+}
