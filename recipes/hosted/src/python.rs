@@ -3,11 +3,13 @@
 use crate::worker::Start;
 
 /// The modules of the host. A worker is told them: nothing need be installed.
-const MODULES: [(&str, &str); 12] = [
+const MODULES: [(&str, &str); 14] = [
     ("clock", include_str!("../python/zoocheck_host/clock.py")),
     ("scheduler", include_str!("../python/zoocheck_host/scheduler.py")),
     ("exits", include_str!("../python/zoocheck_host/exits.py")),
     ("logs", include_str!("../python/zoocheck_host/logs.py")),
+    ("streams", include_str!("../python/zoocheck_host/streams.py")),
+    ("signals", include_str!("../python/zoocheck_host/signals.py")),
     ("loop", include_str!("../python/zoocheck_host/loop.py")),
     ("handler", include_str!("../python/zoocheck_host/handler.py")),
     ("words", include_str!("../python/zoocheck_host/words.py")),

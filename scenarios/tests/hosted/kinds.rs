@@ -1,6 +1,6 @@
 //! Kinds of recipes that only programs in Rust could owe, in Python.
 
-use super::{host, json, python, searched, zoocheck};
+use super::{ALONE, host, json, python, searched, zoocheck};
 
 /// What each owes, and which promise it breaks.
 const PROGRAMS: [(&str, &str, Option<&str>); 11] = [
@@ -51,4 +51,20 @@ fn who_follows_by_watches_and_returns_is_no_more_than_undecided_in_a_search() {
     let fresh = promises.find(|it| it["name"] == "fresh-at-rest").expect("it is owed");
     let [verdict, fresh] = [&report["verdict"], &fresh["verdict"]];
     assert_eq!((verdict, fresh), (&"undecided".into(), &"never-tested".into()), "{report:#}");
+}
+
+/// Each failed, or did to other processes what it meant for itself.
+#[test]
+fn programs_have_streams_signals_and_names_of_their_own() {
+    if python().is_none() {
+        return;
+    }
+    let run =
+        |words: &str| json(&zoocheck(&host().join("tests"), "0", &format!("{words} --format json {ALONE}")));
+    for function in ["uses_its_streams", "handles_its_signals", "names_itself", "stops_by_a_signal"] {
+        let report = run(&format!("run process.py:{function} --promises lock=/lock --seeds 4 --jobs 1"));
+        assert_eq!(report["answer"], "held", "{function}: {report:#}");
+    }
+    let report = run("replay process.py:dies_of_a_signal --promises lock=/lock --seed 1");
+    assert!(report["cause"].to_string().contains("SIGTERM(143) (process.py, line "), "{report:#}");
 }

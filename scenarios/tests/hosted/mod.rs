@@ -90,7 +90,7 @@ fn threads_that_take_turns_are_like_pythons_own() {
 }
 
 /// Programs that cannot be hosted, each with the end of the one line that says so.
-const WRONG: [(&str, &str); 14] = [
+const WRONG: [(&str, &str); 18] = [
     ("    while True:\n        pass\n", "it spins: wrong.py, line "),
     ("    sum(iter(int, 1))\n", "it spins: no answer after 5 s of processor time"),
     ("    while True:\n        import time; time.sleep(0)\n", "it spins: wrong.py, line 3, in worker"),
@@ -119,7 +119,23 @@ const WRONG: [(&str, &str); 14] = [
         "    import os; os.write(1, b'hello, world')\n",
         "it writes to its stdout, which is for frames alone: 'hello, world'",
     ),
-    ("    import os; os.abort()\n", "it ends in the middle, by signal: 6 (SIGABRT)"),
+    ("    import ctypes; ctypes.string_at(0)\n", "it ends in the middle, by signal: 11 (SIGSEGV)"),
+    (
+        "    import os; os.read(os.pipe()[0], 1)\n",
+        "it waits for something outside of the simulation: wrong.py, line 2, in worker",
+    ),
+    (
+        "    import signal; signal.alarm(0), signal.alarm(5)\n",
+        "it sets a timer of the operating system: wrong.py, line 2, in worker",
+    ),
+    (
+        "    import socket; socket.gethostbyname('zk1.example')\n",
+        "it looks up a name: wrong.py, line 2, in worker",
+    ),
+    (
+        "    import os; os.kill(os.getppid(), 15)\n",
+        "it sends a signal to another process: wrong.py, line 2, in worker",
+    ),
     ("    client.command(b'ruok')\n", "it sends 'ruok', which simulated servers do not answer"),
     (
         "    client.handler.create_connection(('localhost', 2181))\n",
@@ -259,7 +275,7 @@ const UNSEARCHED: [(&str, &str); 7] = [
          KazooClient(hosts, handler=client.handler).start()\n",
         "it opens another session though its first has not expired: no model has that",
     ),
-    ("    import os; os.abort()\n", "it ends in the middle, by signal: 6 (SIGABRT)"),
+    ("    import ctypes; ctypes.string_at(0)\n", "it ends in the middle, by signal: 11 (SIGSEGV)"),
     ("    client.command(b'ruok')\n", "it sends 'ruok', which simulated servers do not answer"),
     (
         "    client.handler.create_connection(('localhost', 2181))\n",

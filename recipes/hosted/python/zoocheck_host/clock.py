@@ -6,6 +6,7 @@ these in `time`, `random`, `uuid`, `os` and `socket`.
 
 import _thread
 import datetime
+import ipaddress
 import os
 import random
 import resource
@@ -28,9 +29,12 @@ now = Now()
 generator = random.Random(0)
 
 
+FIRST_PID = 1000
+
+
 class Machine:
     name = "zoocheck"
-    pid = 1
+    pid = FIRST_PID
 
 
 machine = Machine()
@@ -74,7 +78,13 @@ def _patch_time(sleep):
 def _patch_datetime():
     real = datetime.datetime
 
-    class VirtualDatetime(real):
+    class Kind(type):
+        """Those that C makes are some, too."""
+
+        def __instancecheck__(cls, it):
+            return isinstance(it, real)
+
+    class VirtualDatetime(real, metaclass=Kind):
         @classmethod
         def now(cls, tz=None):
             return cls.fromtimestamp(now.wall / 1e9, tz or datetime.timezone.utc).replace(tzinfo=tz)
@@ -87,7 +97,10 @@ def _patch_datetime():
         def today(cls):
             return cls.now()
 
-    VirtualDatetime.__name__ = VirtualDatetime.__qualname__ = "datetime"
+        def __repr__(self):
+            return "datetime." + super().__repr__()
+
+    VirtualDatetime.__name__ = VirtualDatetime.__qualname__ = VirtualDatetime.__module__ = "datetime"
     datetime.datetime = VirtualDatetime
 
 
@@ -112,6 +125,18 @@ def _patch_chance():
     uuid._node = 0x020000000000
 
 
+def _address(name):
+    """What a name stands for: that of the machine for an address of its own, and an address for itself."""
+    if name in ("localhost", b"localhost"):
+        return "127.0.0.1"
+    if name == machine.name:
+        return "10.0.1.%d" % (machine.pid - FIRST_PID)
+    try:
+        return name and str(ipaddress.ip_address(name.decode() if isinstance(name, bytes) else name))
+    except ValueError:
+        sys.audit("zoocheck.looks_up")
+
+
 def _patch_machine():
     os.getpid = lambda: machine.pid
     os.getppid = lambda: 1
@@ -124,6 +149,10 @@ def _patch_machine():
     resource.getrusage = lambda who: resource.struct_rusage([0.0, 0.0] + 14 * [0])
     socket.gethostname = lambda: machine.name
     socket.getfqdn = lambda name="": name or machine.name
+    socket.gethostbyname = _address
+    socket.gethostbyname_ex = lambda name: (name, [], [_address(name)])
+    look_up = socket.getaddrinfo
+    socket.getaddrinfo = lambda name, *args, **named: look_up(_address(name), *args, **named)
 
 
 def install(sleep):
@@ -136,7 +165,7 @@ def install(sleep):
 
 def begin(name, process, seed):
     """A life begins: nothing is left of the former one."""
-    machine.name, machine.pid = name, 1000 + process
+    machine.name, machine.pid = name, FIRST_PID + process
     generator.seed(seed)
     # It draws names by one generator as long as a process lives.
     tempfile._name_sequence = None
@@ -156,6 +185,8 @@ def forbid(complain):
         "subprocess.Popen": "it starts a process",
         "socket.connect": "it opens a connection of its own",
         "socket.bind": "it opens a port of its own",
+        "socket.sendto": "it sends a message of its own",
+        "zoocheck.looks_up": "it looks up a name",
         "zoocheck.tells": "two of its threads tell of one lock by one probe, each needs a probe.thread(n) of its own",
     }
 

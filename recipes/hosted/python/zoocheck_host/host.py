@@ -2,44 +2,17 @@
 
 import gc
 import os
-import signal
 import struct
 import sys
 import traceback
 
 from greenlet import GreenletExit, getcurrent
 
-from zoocheck_host import clock, exits, logs, scheduler
+from zoocheck_host import clock, exits, logs, scheduler, signals, streams
 
 VERSION = 1
 # Of processor time, for an answer. zoocheck waits for longer, and could not tell where the program is.
 SECONDS_MAX = 4
-
-
-class Printer:
-    """In the place of stdout and stderr: lines are told, each at its time."""
-
-    encoding = "utf-8"
-    errors = "replace"
-
-    def __init__(self, host):
-        self._host, self._line = host, ""
-
-    def write(self, text):
-        *lines, self._line = (self._line + text).split("\n")
-        for line in lines:
-            if self._host.life is not None:
-                self._host.life.prints(line)
-        return len(text)
-
-    def flush(self):
-        pass
-
-    def isatty(self):
-        return False
-
-    def begin(self):
-        self._line = ""
 
 
 class Host:
@@ -50,13 +23,14 @@ class Host:
         self.stdout = sys.stdout.buffer
         self.program = self.life = None
         self.wrong = None
-        self.printers = [Printer(self), Printer(self)]
-        sys.stdout, sys.stderr = self.printers
+        streams.install(self.prints)
         clock.install(scheduler.sleep)
         # Behind it: queues and conditions are given the clock.
         scheduler.install(self.thread_ends)
         clock.forbid(self.complain)
         self.leave = exits.install(self.exits)
+        signals.install(self.complain, self.exits)
+        self.watch = signals.Watch(self.waits)
         # Only now, as they keep what they have imported.
         from zoocheck_host import loop, unheard
         from zoocheck_host.program import Program
@@ -64,7 +38,6 @@ class Host:
         loop.install(self.unheard)
         unheard.install(self.unheard)
         unheard.install_for_tasks()
-        signal.signal(signal.SIGPROF, self.spins)
         self.loop, self.unheard_of, self.loads = loop, unheard, Program
 
     def complain(self, what):
@@ -73,16 +46,25 @@ class Host:
             self.wrong = self.wrong or "%s: %s" % (what, place(sys._getframe(2)))
             raise RuntimeError(what)
 
-    def spins(self, _signal, frame):
-        current = scheduler.current.scheduler
-        (current.hub or getcurrent()).throw(scheduler.Spins(frame))
+    def prints(self, line):
+        if self.life is not None:
+            self.life.prints(line)
 
-    def exits(self, status):
+    def spins(self, _signal, frame):
+        self.throw(scheduler.Spins(frame))
+
+    def waits(self, frame):
+        self.throw(scheduler.Spins(frame, "it waits for something outside of the simulation"))
+
+    def throw(self, spins):
+        (scheduler.current.scheduler.hub or getcurrent()).throw(spins)
+
+    def exits(self, status, by="os._exit"):
         if scheduler.current.scheduler.dead:
             raise GreenletExit()
         if self.life is None:
             self.leave(status)
-        self.life.exits(status)
+        self.life.exits(status, by)
 
     def thread_ends(self, error):
         if self.life is not None:
@@ -108,7 +90,8 @@ class Host:
 
     def answer(self, reader):
         kind = reader.number(">B")
-        signal.setitimer(signal.ITIMER_PROF, SECONDS_MAX)
+        self.watch.answers += 1
+        signals.limits_work(SECONDS_MAX, self.spins)
         try:
             if kind == 1:
                 return self.hello(reader)
@@ -119,9 +102,10 @@ class Host:
             if kind == 4:
                 return self.kill()
         except scheduler.Spins as spins:
-            return wrong("it spins: %s" % self.where(spins.frame))
+            return wrong("%s: %s" % (spins.how, self.where(spins.frame)))
         finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            signals.limits_work(0, None)
+            self.watch.answers += 1
         return wrong("its host knows no question of kind %d" % kind)
 
     def hello(self, reader):
@@ -145,8 +129,7 @@ class Host:
         process, life, clients, rounds = reader.numbers(">HBHB")
         seed, timeout_ms, stands_still, stands_still_ns = reader.numbers(">QIBQ")
         servers = reader.text()
-        for printer in self.printers:
-            printer.begin()
+        streams.begin()
         clock.begin(name, process, seed)
         turns = scheduler.Scheduler(clock.now, seed, stands_still, stands_still_ns)
         scheduler.begin(turns)
@@ -154,6 +137,7 @@ class Host:
         self.unheard_of.begin()
         logs.begin()
         exits.begin()
+        signals.begin()
         self.wrong = None
         self.life = self.program.life(turns, name, process, clients, rounds, servers, timeout_ms)
         return self.stepped()

@@ -8,6 +8,7 @@ sys.modules["_asyncio"] = None
 import asyncio
 import concurrent.futures.thread
 import itertools
+import signal
 import threading
 
 from zoocheck_host.scheduler import number
@@ -51,6 +52,12 @@ class Loop(asyncio.BaseEventLoop):
         if context.get("exception") is not None:
             self.tell(context["exception"])
         super().default_exception_handler(context)
+
+    def add_signal_handler(self, number, callback, *arguments):
+        signal.signal(number, lambda *_: self.call_soon_threadsafe(callback, *arguments))
+
+    def remove_signal_handler(self, number):
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
     create_connection = create_datagram_endpoint = create_unix_connection = _outside("socket.connect")
     create_unix_server = _outside("socket.bind")

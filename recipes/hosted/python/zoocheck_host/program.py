@@ -167,9 +167,9 @@ class Life:
             self.outputs.append(struct.pack(">BB", 7, end))
         self.has_ended = True
 
-    def exits(self, status):
-        """In the place of `os._exit`: whatever thread calls it, none goes on, and the servers hear no more of its client."""
-        self.prints("os._exit(%s) (%s)" % (status, host.place(sys._getframe(2))))
+    def exits(self, status, by):
+        """In the place of `os._exit`, or by a signal: whatever thread calls it, none goes on, and the servers hear no more of its client."""
+        self.prints("%s(%s) (%s)" % (by, status, host.place(sys._getframe(2))))
         self.ends(LEFT if status == 0 else EXITED)
         self.turns.stop()
 

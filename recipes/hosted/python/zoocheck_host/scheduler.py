@@ -29,10 +29,10 @@ SLEEPS_LONG = 10
 
 
 class Spins(BaseException):
-    """A thread would never rest. It is where this frame is."""
+    """A thread would never rest, or never go on. It is where this frame is."""
 
-    def __init__(self, frame):
-        self.frame = frame
+    def __init__(self, frame, how="it spins"):
+        self.frame, self.how = frame, how
 
 
 class Scheduler:
@@ -48,6 +48,8 @@ class Scheduler:
         self.numbers = itertools.count()
         self.main_thread = _MainThread()
         self.tasks = []
+        # The one of the main thread, what that waits for, and what it is to raise when it goes on.
+        self.main = self.waits = self.raises = None
         self.hub = getcurrent()
         self.switches = 0
         self.sleeps = []
@@ -59,6 +61,7 @@ class Scheduler:
         """A thread that begins to run `function` when it is its turn."""
         task = greenlet(function, parent=self.hub)
         task.turns = 0
+        self.main = self.main or task
         self.tasks.append(task)
         self.make_ready(task)
         return task
@@ -97,7 +100,15 @@ class Scheduler:
             after = max(1, int(timeout * 1e9 + 0.999)) if timeout > 0 else 0
             timer = self.call_at(self.now.steady + after, waiter.time_is_up)
         since = self.now.steady
-        self.switch()
+        if getcurrent() is self.main:
+            self.waits = waiter
+        try:
+            self.switch()
+        except BaseException:
+            waiter.is_over = True
+            if timer is not None:
+                timer[2] = None
+            raise
         # It has had no rest where it waited for one that takes turns without end, maybe with it.
         if timeout != 0 and self.now.steady > max(since, self.tired_until):
             getcurrent().turns = 0
@@ -118,6 +129,20 @@ class Scheduler:
         self.hub.switch()
         if self.dead:
             raise GreenletExit()
+        if self.raises is not None and getcurrent() is self.main:
+            error, self.raises = self.raises, None
+            raise error
+
+    def in_main_thread(self, function):
+        """Calls it as the handler of a signal is called: what it raises, the main thread does."""
+        try:
+            function()
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            if getcurrent() is self.main or self.main.dead:
+                raise
+            self.raises = error
+            if self.waits is not None:
+                self.waits.time_is_up()
 
     def takes_a_turn(self):
         """A thread can lose its turn anywhere: here at least, if it is drawn, or if it takes turns without end.

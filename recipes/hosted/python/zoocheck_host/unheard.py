@@ -17,14 +17,14 @@ futures, tasks = [], []
 def install(tell):
     """`tell` is told of each."""
 
-    class Logger(logging.LoggerAdapter):
+    class Logger(logging.Logger):
         def exception(self, *args, **named):
             tell(sys.exc_info()[1])
             super().exception(*args, **named)
 
-    loggers = [(kazoo.client, "log"), (kazoo.handlers.threading, "log"), (kazoo.recipe.cache, "logger")]
-    for module, name in [*loggers, (concurrent.futures._base, "LOGGER")]:
-        setattr(module, name, Logger(getattr(module, name), None))
+    of_kazoo = kazoo.client.log, kazoo.handlers.threading.log, kazoo.recipe.cache.logger
+    for logger in [*of_kazoo, concurrent.futures._base.LOGGER]:
+        logger.__class__ = Logger
     future = concurrent.futures.Future
     for name in ("result", "exception", "cancel", "add_done_callback"):
         setattr(future, name, _asks(getattr(future, name)))
