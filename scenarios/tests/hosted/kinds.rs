@@ -61,7 +61,13 @@ fn programs_have_streams_signals_and_names_of_their_own() {
     }
     let run =
         |words: &str| json(&zoocheck(&host().join("tests"), "0", &format!("{words} --format json {ALONE}")));
-    for function in ["uses_its_streams", "handles_its_signals", "names_itself", "stops_by_a_signal"] {
+    for function in [
+        "uses_its_streams",
+        "handles_its_signals",
+        "names_itself",
+        "stops_by_a_signal",
+        "hears_of_its_threads",
+    ] {
         let report = run(&format!("run process.py:{function} --promises lock=/lock --seeds 4 --jobs 1"));
         assert_eq!(report["answer"], "held", "{function}: {report:#}");
     }

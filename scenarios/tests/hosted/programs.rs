@@ -88,6 +88,8 @@ fn the_cause_of_a_failure_is_the_programs_own_error() {
             "RuntimeError: it was not there (programs.py, line 96, in fails). Its last request was that",
         ),
         ("exits", "SystemExit: 1 (programs.py, line 101, in exits). Its last request was that"),
+        // A request that was answered well was named in its place.
+        ("loses_a_callback", " fails: TypeError: int() argument must be "),
     ] {
         let words =
             format!("replay programs.py:{function} --promises lock=/lock --seed 1 --format json {ALONE}");

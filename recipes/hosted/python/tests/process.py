@@ -82,3 +82,14 @@ async def stops_by_a_signal(client, probe):
     threading.Timer(1, os.kill, [os.getpid(), signal.SIGTERM]).start()
     await stops.wait()
     await asyncio.to_thread(holds, client, probe)
+
+
+def hears_of_its_threads(client, probe):
+    """By a hook of its own."""
+    heard = []
+    threading.excepthook = lambda thread: heard.append((thread.exc_type, thread.thread.name))
+    thread = threading.Thread(target=int, args=["none"], name="reads")
+    thread.start()
+    thread.join()
+    assert heard == [(ValueError, "reads")]
+    holds(client, probe)

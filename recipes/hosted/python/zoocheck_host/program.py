@@ -99,6 +99,8 @@ class Life:
         self.turns, self.now, self.owns = turns, clock.now, program.owns
         self.outputs = []
         self.has_ended = self.thread_has_failed = self.has_unheard_errors = False
+        # Why it is to fail though its main thread has not.
+        self.why = None
         self.client = None
         self.connections = {}
         self.sockets = 0
@@ -148,17 +150,24 @@ class Life:
 
     def thread_ends(self, error):
         """In the place of `threading.excepthook`: Python goes on without the thread, as if nothing were wrong."""
-        self.raises(error)
-        self.thread_has_failed |= not isinstance(error, SESSION_ENDS)
+        self.thread_has_failed |= self.is_defect(error)
 
     def unheard(self, error):
         """Nobody may miss what came of it if the main thread has failed, or has lost its session."""
-        self.raises(error)
-        self.has_unheard_errors |= not isinstance(error, SESSION_ENDS)
+        self.has_unheard_errors |= self.is_defect(error)
+
+    def is_defect(self, error):
+        why = self.raises(error)
+        is_defect = not isinstance(error, SESSION_ENDS)
+        self.why = self.why or (why if is_defect else None)
+        return is_defect
 
     def ends(self, end):
-        if self.thread_has_failed and end != EXITED or self.has_unheard_errors and end in (DONE, LEFT):
+        has_failed = self.thread_has_failed and end != EXITED or self.has_unheard_errors and end in (DONE, LEFT)
+        if has_failed and end != FAILED:
+            # Once more: it is why it ends so.
             end = FAILED
+            self.prints(self.why)
         # It may be about to close a connection that it takes for lost.
         if end == EXITED and self.client is not None and not self.client.connected:
             for number in list(self.connections):
@@ -216,6 +225,7 @@ class Life:
     def raises(self, error):
         for line in host.told(error, self.owns):
             self.prints(line)
+        return line
 
     def work(self):
         self.asks += 1

@@ -228,7 +228,7 @@ class Nobody:
 
 
 class Current:
-    scheduler = None
+    scheduler = excepthook = None
     # Of threads: for those that are given no name, and for those that are started beside the main one.
     names = idents = None
 
@@ -348,7 +348,7 @@ class Thread:
         except SystemExit:
             pass
         except BaseException as error:
-            threading.excepthook(error)
+            threading.excepthook(threading.ExceptHookArgs((type(error), error, error.__traceback__, self)))
         finally:
             if not current.scheduler.dead:
                 self._ended.set()
@@ -437,7 +437,7 @@ def install(excepthook):
     threading.current_thread = threading.currentThread = _current_thread
     threading.enumerate = _alive
     threading.active_count = threading.activeCount = lambda: len(_alive())
-    threading.excepthook = excepthook
+    current.excepthook = lambda thread: excepthook(thread.exc_value)
     # Written in Python, it asks which thread runs.
     threading.local = importlib.import_module("_threading_local").local
     begin(Nobody())
@@ -446,3 +446,4 @@ def install(excepthook):
 def begin(scheduler):
     current.names, current.idents = itertools.count(1), itertools.count(2)
     current.scheduler = scheduler
+    threading.excepthook = current.excepthook
