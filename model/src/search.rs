@@ -211,6 +211,7 @@ impl<'a> Search<'a> {
             _ if self.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
             _ if self.is_answered() => Err("the search ended with what it was for".to_owned()),
             _ if self.is_outdated() => Err("the search begins anew".to_owned()),
+            _ if self.model.waits_for_upkeep() => Err("what has a time to live stays".to_owned()),
             edges => edges,
         };
         let polling = self.model.promises.iter().position(|name| *name == NO_POLLING);

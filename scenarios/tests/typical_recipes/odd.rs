@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use zoocheck::api::{CreateMode, Data, Either, ErrorCode, KeeperState, Stat, race};
 use zoocheck::trials::event::End;
 use zoocheck::trials::promise::AnyPromise;
-use zoocheck::trials::promises::{ExclusionAmongLiveSessions, NoFailure};
+use zoocheck::trials::promises::{ExclusionAmongLiveSessions, NoFailure, NoWaiterStuck};
 use zoocheck::trials::trial::{Bounds, Role};
 use zoocheck::{CheckConfig, Faults};
 
@@ -226,6 +226,45 @@ fn what_has_a_time_to_live_may_be_gone() {
         Faults::none(),
         [Expected::Undecided, Expected::Breaks("no-failure")],
     );
+}
+
+/// Waits until what it has made is gone with its time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outwaits {
+    Watches,
+    Looks,
+}
+
+impl Recipe for Outwaits {
+    fn promises(self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(NoFailure), Box::new(NoWaiterStuck)]
+    }
+
+    fn polls(self) -> bool {
+        self == Outwaits::Looks
+    }
+
+    async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, role: Role) -> Result<(), End> {
+        let own = path(&format!("{R}/of-{}-{}", role.me.process, role.me.life));
+        note(&probe, "waits", R, 0);
+        ensure(&zk, &own, &Data::NULL, CreateMode::PersistentTtl(5000)).await?;
+        loop {
+            let (stat, watch) = insist(&zk, || zk.exists_watch(&own)).await?;
+            match (stat, self) {
+                (None, _) => return Ok(()),
+                (Some(_), Outwaits::Watches) => drop(watch.await),
+                (Some(_), Outwaits::Looks) => zk.sleep(Duration::from_secs(1)).await,
+            }
+        }
+    }
+}
+
+/// A search said that they wait for ever.
+#[test]
+fn who_waits_for_the_end_of_a_time_to_live_is_not_stuck() {
+    for (name, by) in [("outwaits/watches", Outwaits::Watches), ("outwaits/looks", Outwaits::Looks)] {
+        judge(name, by, Bounds::clients(2), Faults::none(), [Expected::Undecided, Expected::Holds]);
+    }
 }
 
 /// Gives up if it is not connected.
