@@ -179,6 +179,11 @@ impl Standings {
         self.0.get(&actor).map(|stand| stand.how)
     }
 
+    /// How it has it that has entered and not left.
+    pub(crate) fn inside(&self, actor: ActorId) -> Option<Standing> {
+        self.0.get(&actor).filter(|stand| stand.inside.is_some()).map(|stand| stand.how)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ActorId, Standing)> {
         self.0.iter().map(|(actor, stand)| (*actor, stand.how))
     }

@@ -21,6 +21,8 @@ pub struct ExclusionAmongLiveSessions {
     /// How those stand, and by which of these znodes, whose sessions have ended, and who have not asked anew or been
     /// done since.
     outlived: BTreeMap<ActorId, (Standing, BTreeSet<Text>)>,
+    /// How those had it who have told of its release in the section that they have not left, and who has had it since.
+    released: BTreeMap<ActorId, (Standing, Option<ActorId>)>,
 }
 
 impl ExclusionAmongLiveSessions {
@@ -31,10 +33,10 @@ impl ExclusionAmongLiveSessions {
 
     /// For a semaphore: `at-most-n-hold`, unless it has one permit. Whoever says that it holds or shares it has one.
     pub fn of_permits(semaphore: &'static str, permits: usize) -> Self {
-        let (line, outlived) = (BTreeMap::new(), BTreeMap::new());
+        let (line, outlived, released) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut tracker = SessionTracker::of(semaphore);
         tracker.permits = permits;
-        ExclusionAmongLiveSessions { lock: semaphore, tracker, line, outlived }
+        ExclusionAmongLiveSessions { lock: semaphore, tracker, line, outlived, released }
     }
 
     /// Takes note of what has happened; gives who has the lock again.
@@ -60,10 +62,12 @@ impl ExclusionAmongLiveSessions {
             }
             GroundTruth::Crashed { actor } => {
                 self.outlived.retain(|other, _| other.main() != *actor);
+                self.released.retain(|other, _| other.main() != *actor);
                 Vec::new()
             }
             GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor } => {
                 self.outlived.remove(actor);
+                self.released.remove(actor);
                 Vec::new()
             }
             _ => Vec::new(),
@@ -98,9 +102,40 @@ impl ExclusionAmongLiveSessions {
         }
     }
 
+    /// Whoever leaves now was inside all the time, though it may have told of the release before, of what it had not
+    /// lost.
+    fn leaves(
+        &mut self,
+        actor: ActorId,
+        what: &Observation,
+        inside: Option<Standing>,
+        found: &mut Vec<Finding>,
+    ) {
+        let released = self.released.remove(&actor);
+        match (what, released) {
+            (Observation::Leaves { .. }, Some((_, Some(next)))) => {
+                let what = format!(
+                    "{actor} was inside {} until it left, and {next} has had it meanwhile",
+                    self.lock
+                );
+                found.push(broken(what, None));
+            }
+            (Observation::Released { .. }, _) if !self.tracker.lost_a_znode(actor.main()) => {
+                self.released.extend(inside.map(|how| (actor, (how, None))));
+            }
+            _ => {}
+        }
+    }
+
     /// It holds it, alone or as one of several.
-    fn holds(&self, actor: ActorId, how: Standing, found: &mut Vec<Finding>) {
+    fn holds(&mut self, actor: ActorId, how: Standing, found: &mut Vec<Finding>) {
         let permits = self.tracker.permits;
+        for (other, (had, next)) in &mut self.released {
+            let contradicts = permits == 1 && (*had == Standing::Holds || how == Standing::Holds);
+            if contradicts && *other != actor {
+                next.get_or_insert(actor);
+            }
+        }
         let others = || self.tracker.standing.iter().filter(|(other, _)| *other != actor);
         let against = |standing: Standing| match standing {
             Standing::Waits => false,
@@ -163,8 +198,9 @@ impl Promise for ExclusionAmongLiveSessions {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let (actor, what) = match event {
             Event::Observed { actor, what } => (actor, what),
-            Event::Is(GroundTruth::SessionClosed { session, .. }) => {
+            Event::Is(GroundTruth::SessionClosed { session, actor, expired }) => {
                 let stood = self.tracker.standing.iter().collect();
+                self.released.retain(|other, _| !expired || other.main() != *actor);
                 self.tracker.see(event);
                 return self.outlives(*session, stood);
             }
@@ -178,11 +214,13 @@ impl Promise for ExclusionAmongLiveSessions {
                 return;
             }
         };
-        if **what.subject() == *self.lock {
-            self.tells(*actor, what);
-        }
-        let before = self.tracker.standing.get(*actor);
+        let (before, inside) = (self.tracker.standing.get(*actor), self.tracker.standing.inside(*actor));
         self.tracker.see(event);
+        if **what.subject() == *self.lock && what.told().is_none() {
+            self.tells(*actor, what);
+            let stays = self.tracker.standing.get(*actor).is_some();
+            self.leaves(*actor, what, inside.filter(|_| !stays), found);
+        }
         match (before, self.tracker.standing.get(*actor)) {
             // Less than before is no news for others.
             (_, None | Some(Standing::Waits)) | (Some(Standing::Holds), _) => {}

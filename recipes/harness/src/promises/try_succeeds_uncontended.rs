@@ -10,8 +10,8 @@ use zk_api::{SessionId, Text};
 /// Whoever only tries to take the lock gets it, if nobody else had a contender's znode while it tried. Of those who try
 /// together, one gets it.
 ///
-/// It is owed to an attempt that ends with [`Observation::GivesUp`] and in which the connection was never lost. Nobody
-/// who tries waits for an event.
+/// It is owed to an attempt that ends with [`Observation::GivesUp`] and in which there was a connection from the
+/// beginning on, which was never lost. Nobody who tries waits for an event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TrySucceedsUncontended {
     lock: &'static str,
@@ -23,19 +23,21 @@ pub struct TrySucceedsUncontended {
     /// Who tries together with others who try, and whether one of them has had it, or something else kept them from it.
     trying: BTreeSet<ActorId>,
     is_had: bool,
+    /// Who has lost its connection and has no other one yet.
+    away: BTreeSet<ActorId>,
 }
 
 impl TrySucceedsUncontended {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        let (nodes, alone, trying) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
         TrySucceedsUncontended {
             lock,
             tracker: SessionTracker::of(lock),
-            nodes,
-            alone,
-            trying,
+            nodes: BTreeMap::new(),
+            alone: BTreeSet::new(),
+            trying: BTreeSet::new(),
             is_had: false,
+            away: BTreeSet::new(),
         }
     }
 
@@ -56,11 +58,14 @@ impl TrySucceedsUncontended {
                 let has_others = self.trying.iter().any(is_other);
                 self.alone.retain(|other| !is_other(other));
                 let is_own = |owner: &SessionId| self.owner(*owner) == Some(actor.main());
-                let is_alone = !has_others && self.nodes.values().all(is_own);
+                let has_session = self.tracker.live.values().any(|other| *other == actor.main());
+                let is_connected = has_session && !self.away.contains(&actor.main());
+                let is_alone = is_connected && !has_others && self.nodes.values().all(is_own);
                 self.alone.extend(is_alone.then_some(actor));
                 if self.trying.is_empty() {
                     self.is_had = !is_alone;
                 }
+                self.is_had |= !is_connected;
                 self.trying.insert(actor);
             }
             Observation::Granted { lock, .. } | Observation::Shares { lock, .. } if **lock == *self.lock => {
@@ -129,7 +134,9 @@ impl Promise for TrySucceedsUncontended {
             Event::Is(GroundTruth::Disconnected { actor }) => {
                 self.alone.retain(|other| other.main() != *actor);
                 self.spoils(Some(*actor), true);
+                self.away.insert(*actor);
             }
+            Event::Is(GroundTruth::Connected { actor }) => drop(self.away.remove(actor)),
             Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
                 self.alone.remove(actor);
                 self.is_had |= self.trying.remove(actor);
@@ -192,6 +199,17 @@ mod tests {
         // Who does not try, and says that it enters, keeps nobody from it.
         let other = vec![attempts(0), attempts(1), enters(2), gives_up(0), gives_up(1)];
         assert_eq!(broken_by(&judge(other)).len(), 2);
+    }
+
+    /// Who tried before its first connection was made was blamed, and who tried while it had lost it.
+    #[test]
+    fn who_is_not_connected_as_it_begins_may_do_without() {
+        let tries = || vec![attempts(0), created(A, 0), deleted(A, 0, 0), gives_up(0)];
+        let unopened = [vec![attempts(0), opened(0)], tries().split_off(1)].concat();
+        assert_eq!(findings(TrySucceedsUncontended::of(LOCK), unopened), []);
+        assert_eq!(judge([vec![disconnected(0)], tries()].concat()), []);
+        let again = Event::Is(GroundTruth::Connected { actor: actor(0) });
+        assert_eq!(broken_by(&judge([vec![disconnected(0), again], tries()].concat())).len(), 1);
     }
 
     #[test]

@@ -440,3 +440,38 @@ fn who_closes_its_session_inside_is_inside_until_it_leaves() {
     assert_eq!(next(vec![closed(0)]), 0, "to expire is no doing of its own");
     assert_eq!(next(vec![leaves(0), closes(0)]), 0);
 }
+
+/// To tell of the release was to be outside, though it worked on and left only then.
+#[test]
+fn who_tells_of_its_release_inside_is_inside_until_it_leaves() {
+    let next = |then: Vec<Event>| {
+        let before = vec![opened(0), opened(1), attempts(0), granted(0), enters(0), released(0)];
+        let found = judge([before, then].concat());
+        broken_by(&found).into_iter().map(|(what, _)| what.to_owned()).collect::<Vec<_>>()
+    };
+    let meanwhile = || vec![attempts(1), granted(1)];
+    let what = "p0 was inside /lock until it left, and p1 has had it meanwhile";
+    assert_eq!(next([meanwhile(), vec![leaves(0)]].concat()), [what]);
+    assert_eq!(next([meanwhile(), vec![leaves(1), released(1), leaves(0)]].concat()), [what]);
+    let none: [&str; 0] = [];
+    assert_eq!(next([vec![leaves(0)], meanwhile()].concat()), none);
+    assert_eq!(next([meanwhile(), vec![leaves(1), attempts(0), enters(0), leaves(0)]].concat()), none);
+    for over in [closed(0), crashed(0), finished(0)] {
+        assert_eq!(next([meanwhile(), vec![over, leaves(0)]].concat()), none);
+    }
+    let by = |word: fn(u16) -> Event| {
+        vec![opened(0), opened(1), shares(0), enters(0), released(0), word(1), leaves(0)]
+    };
+    assert_eq!((broken_by(&judge(by(shares))).len(), broken_by(&judge(by(granted))).len()), (0, 1));
+    // Who has lost it knows that it does not hold it, and leaves.
+    let lost = vec![
+        opened(0),
+        opened(1),
+        created("/lock/a-1", 0),
+        granted(0),
+        enters(0),
+        deleted("/lock/a-1", 1, 0),
+    ];
+    let lost = judge([lost, vec![released(0), granted(1), leaves(0)]].concat());
+    assert_eq!(broken_by(&lost), []);
+}
