@@ -120,7 +120,8 @@ impl Trial {
     /// A trial called `name`, of code that does what one client process does with a recipe. The code must not close the
     /// session when it ends: what it leaves behind is judged. A program that would end its process
     /// (`std::process::exit`) returns [`End::Exited`] here: the engine's process is not its own, and comes to no
-    /// verdict if it is ended.
+    /// verdict if it is ended. For the same reason it must keep nothing in a `static`: all client processes of all runs
+    /// would share it, and what it locks would be locked for all of them.
     ///
     /// A recipe may submit a request as its future is dropped (a lock deletes its znode). When an engine drops the
     /// future, because the process is killed or the run is over, the session discards such requests.
