@@ -71,6 +71,11 @@ fn programs_have_streams_signals_and_names_of_their_own() {
         let report = run(&format!("run process.py:{function} --promises lock=/lock --seeds 4 --jobs 1"));
         assert_eq!(report["answer"], "held", "{function}: {report:#}");
     }
+    let digest = || {
+        let words = "replay process.py:keeps_sets_of_its_own --promises program=/lock --seed 1";
+        run(words)["digest"].clone()
+    };
+    assert_eq!(digest(), digest());
     let report = run("replay process.py:dies_of_a_signal --promises lock=/lock --seed 1");
     assert!(report["cause"].to_string().contains("SIGTERM(143) (process.py, line "), "{report:#}");
 }

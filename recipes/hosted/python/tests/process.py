@@ -93,3 +93,22 @@ def hears_of_its_threads(client, probe):
     thread.join()
     assert heard == [(ValueError, "reads")]
     holds(client, probe)
+
+
+class Step:
+    def __init__(self, name):
+        self.name = name
+
+    def __getattr__(self, name):
+        return None
+
+
+def keeps_sets_of_its_own(client, probe):
+    """What has no hash of its own comes in one order, in every process."""
+    for step in {Step(name) for name in "abcdefgh"}:
+        client.ensure_path("/lock/" + step.name)
+        client.delete("/lock/" + step.name)
+    events = {threading.Event(): name for name in "ijklmnop"}
+    for event in frozenset(events):
+        client.ensure_path("/lock/" + events[event])
+        client.delete("/lock/" + events[event])

@@ -7,7 +7,9 @@ sys.path[:] = [folder for folder in sys.path if folder]
 
 import importlib.abc
 import importlib.util
+import os
 import struct
+import traceback
 
 
 class Told(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
@@ -32,6 +34,7 @@ class Told(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return compile(self.texts[name], "<%s>" % name, "exec")
 
 
+leave = os._exit
 sys.meta_path.insert(0, Told(sys.stdin.buffer))
 try:
     from zoocheck_host.host import Host
@@ -43,5 +46,9 @@ except ImportError as error:
     why = (why % (sys.executable, error.name)).encode()
     sys.__stdout__.buffer.write(struct.pack(">IBI", 5 + len(why), 4, len(why)) + why)
     sys.__stdout__.buffer.flush()
+except BaseException:
+    # The host's own fault; Python itself would wait for threads that are not its own any more.
+    traceback.print_exc(file=sys.__stderr__)
+    leave(1)
 else:
     host.serve()

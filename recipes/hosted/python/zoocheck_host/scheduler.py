@@ -4,6 +4,7 @@ Only the lock is made here. Conditions, events, semaphores and queues are those 
 stand on it: so what they mean is what they mean anywhere.
 """
 
+import builtins
 import heapq
 import importlib
 import itertools
@@ -238,9 +239,24 @@ current = Current()
 
 def number(thing):
     """In the place of an address, by which sets would iterate."""
-    if not hasattr(thing, "_number"):
-        thing._number = next(current.scheduler.numbers)
-    return thing._number
+    names = object.__getattribute__(thing, "__dict__")
+    if "_number" not in names:
+        names["_number"] = next(current.scheduler.numbers)
+    return names["_number"]
+
+
+def _numbers(build):
+    """As `build`, by which classes are made: what is of a class without a hash of its own is numbered."""
+
+    def made(*arguments, **named):
+        kind = build(*arguments, **named)
+        # Classes cannot be numbered; and what a protocol has in its own names is asked of whatever is said to keep it.
+        is_other = not isinstance(kind, type) or issubclass(kind, type) or getattr(kind, "_is_protocol", False)
+        if not is_other and kind.__hash__ is object.__hash__ and kind.__dictoffset__:
+            type.__setattr__(kind, "__hash__", number)
+        return kind
+
+    return made
 
 
 class Waiter:
@@ -276,6 +292,8 @@ def sleep(seconds):
 
 class Lock:
     """As `threading.Lock`: not fair, and anybody may release it."""
+
+    __hash__ = number
 
     def __init__(self):
         self._locked = False
@@ -438,6 +456,9 @@ def install(excepthook):
     threading.enumerate = _alive
     threading.active_count = threading.activeCount = lambda: len(_alive())
     current.excepthook = lambda thread: excepthook(thread.exc_value)
+    for kind in (threading.Event, threading.Condition, threading.Semaphore, threading.Barrier, queue.Queue):
+        kind.__hash__ = number
+    builtins.__build_class__ = _numbers(builtins.__build_class__)
     # Written in Python, it asks which thread runs.
     threading.local = importlib.import_module("_threading_local").local
     begin(Nobody())
