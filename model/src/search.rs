@@ -221,7 +221,8 @@ impl<'a> Search<'a> {
             self.goes_round(
                 tree,
                 nth,
-                "somebody asks the same again and again, and nothing else happens to it (a trial may opt out of this)",
+                "somebody asks the same again and again, and nothing else happens to it: in a model timers, however \
+                 long, fire at any time (a trial may opt out of this)",
                 &found,
             );
         }
