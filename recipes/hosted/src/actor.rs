@@ -196,6 +196,7 @@ impl Running {
                 Act::Writes(ask, thread) => {
                     self.dones.push((ask, self.probe.write_of(thread, Resource::Unfenced, None)));
                 }
+                Act::Ends(End::Done) if self.is_abandoned() => self.end = Some(self.leave()),
                 Act::Ends(end) => self.end = Some(self.losses.end(end)),
                 Act::Leaves => self.end = Some(self.leave()),
             }
@@ -203,6 +204,13 @@ impl Running {
         if std::mem::take(&mut self.are_former) {
             self.watches.clear();
         }
+    }
+
+    /// Whether it has stopped its client while that had no connection: it looks for none, and will not.
+    fn is_abandoned(&self) -> bool {
+        self.state == KeeperState::Disconnected
+            && self.stands.conns.is_empty()
+            && self.stands.timer_ns.is_none()
     }
 
     /// It is gone, and says that all is done. A session that nobody keeps ends at any time later, as does one that is

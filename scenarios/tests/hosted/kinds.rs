@@ -79,3 +79,14 @@ fn programs_have_streams_signals_and_names_of_their_own() {
     let report = run("replay process.py:dies_of_a_signal --promises lock=/lock --seed 1");
     assert!(report["cause"].to_string().contains("SIGTERM(143) (process.py, line "), "{report:#}");
 }
+
+/// Its session lived for ever, and whoever waited for the end of that was stuck.
+#[test]
+fn the_session_of_a_client_that_is_stopped_without_a_connection_ends() {
+    if python().is_none() {
+        return;
+    }
+    let bounds = "--promises program=/n --drops 1 --expiries 0 --lag 0 --promise no-waiter-stuck";
+    let report = searched(&host().join("tests"), "0", &format!("process.py:stops_its_client {bounds}"));
+    assert_eq!(report["verdict"], "holds", "{report:#}");
+}

@@ -112,3 +112,17 @@ def keeps_sets_of_its_own(client, probe):
     for event in frozenset(events):
         client.ensure_path("/lock/" + events[event])
         client.delete("/lock/" + events[event])
+
+
+def stops_its_client(client, probe):
+    """One gives back what it has by the end of its session, which another waits for."""
+    if probe.process == 0:
+        client.create("/n/e", ephemeral=True)
+        time.sleep(2)
+        client.stop()
+        return
+    while True:
+        gone = threading.Event()
+        if client.retry(client.exists, "/n/e", watch=lambda _event: gone.set()) is None:
+            return
+        gone.wait()
