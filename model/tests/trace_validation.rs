@@ -1,8 +1,8 @@
 //! Records written by hand, which `Service` allows or does not.
 
 use zk_api::{
-    CreateMode, Data, ErrorCode, EventType, KeeperState, Request, Response, SessionId, Text, WatchedEvent,
-    Zxid,
+    CreateMode, Data, ErrorCode, EventType, KeeperState, Request, Response, SessionId, Stat, StatFields,
+    Text, WatchedEvent, Zxid,
 };
 use zk_model::trace_validation::{Accepted, Rejection, Restriction, Why, validate};
 use zk_proto::message::{ToClient, WatchList, Xid};
@@ -127,6 +127,35 @@ fn what_was_never_there_is_rejected() {
     assert_eq!(why(none), Why::DifferentAnswer);
 }
 
+/// Only times are not compared.
+#[test]
+fn every_number_and_owner_is_compared() {
+    let right = StatFields {
+        czxid: zxid(3),
+        mzxid: zxid(3),
+        pzxid: zxid(3),
+        ephemeral_owner: A,
+        ..StatFields::default()
+    };
+    let read = |fields| {
+        let looks = sends(B, 1, Request::Exists { path: "/a".into(), watch: false });
+        [looks, gets(B, 1, 3, Ok(Response::Exists(Some(Stat::from(fields)))))]
+    };
+    let seen = |fields| judged(a_creates().into_iter().chain(read(fields)));
+    seen(StatFields { ctime_ms: 1, mtime_ms: 2, ..right }).expect("it is as it was created");
+    for wrong in [
+        StatFields { czxid: zxid(2), ..right },
+        StatFields { mzxid: zxid(2), ..right },
+        StatFields { pzxid: zxid(2), ..right },
+        StatFields { ephemeral_owner: B, ..right },
+        StatFields { version: 1, ..right },
+        StatFields { cversion: 1, ..right },
+        StatFields { num_children: 1, ..right },
+    ] {
+        assert_eq!(seen(wrong).expect_err("it is not so").why, Why::DifferentAnswer, "{wrong:?}");
+    }
+}
+
 #[test]
 fn an_event_comes_before_an_answer_that_shows_the_change_and_once() {
     let watches = || [list(B, 1), listed(B, 1, 2, &[])];
@@ -138,6 +167,30 @@ fn an_event_comes_before_an_answer_that_shows_the_change_and_once() {
     let untold = watches().into_iter().chain(a_creates()).chain([list(B, 2), listed(B, 2, 3, &["a"])]);
     assert_eq!(why(untold), Why::DifferentEvent);
     assert_eq!(why(a_creates().into_iter().chain([event(B, Some(3))])), Why::DifferentEvent);
+}
+
+#[test]
+fn events_of_two_transactions_come_in_their_order() {
+    let looks = |xid, path: &str| {
+        let request = Request::Exists { path: path.into(), watch: true };
+        [sends(B, xid, request), gets(B, xid, 2, Ok(Response::Exists(None)))]
+    };
+    let told = |path: &str, counter| {
+        let (path, state) = (path.into(), KeeperState::SyncConnected);
+        let event = WatchedEvent { kind: EventType::NodeCreated, path, state };
+        VisibleStep::Gets { session: B, message: ToClient::Event { zxid: Some(zxid(counter)), event } }
+    };
+    let made = [
+        create(A, 1, "/x", CreateMode::Persistent),
+        commits(3, A, 1),
+        create(A, 2, "/y", CreateMode::Persistent),
+        commits(4, A, 2),
+    ];
+    let after = |events: [VisibleStep; 2]| {
+        looks(1, "/x").into_iter().chain(looks(2, "/y")).chain(made.clone()).chain(events)
+    };
+    assert_eq!(judged(after([told("/x", 3), told("/y", 4)])).expect("in their order").events, 2);
+    assert_eq!(why(after([told("/y", 4), told("/x", 3)])), Why::DifferentEvent);
 }
 
 #[test]
@@ -240,6 +293,15 @@ fn what_a_client_was_told_of_its_absence_was_so_before_its_own_writes() {
 fn requests_of_a_connection_do_not_overtake_each_other() {
     let two = [create(A, 1, "/a", CreateMode::Persistent), delete(A, 2, "/a"), loses(A), commits(3, A, 2)];
     assert_eq!(why(two), Why::OvertakenRequest);
+    let next = [
+        create(A, 1, "/a", CreateMode::Persistent),
+        loses(A),
+        connects(A, &[]),
+        create(A, 2, "/b", CreateMode::Persistent),
+        commits(3, A, 2),
+        commits(4, A, 1),
+    ];
+    assert_eq!(why(next), Why::OvertakenRequest, "nor does that of the next connection");
     let refused = VisibleStep::Commits {
         zxid: zxid(4),
         session: A,
@@ -364,4 +426,7 @@ fn a_record_that_contradicts_itself_is_said_to_be_one() {
     assert_eq!(why([commits(2, A, 1)]), Why::Record);
     assert_eq!(why([commits(3, A, 1)]), Why::LateRequest);
     assert_eq!(why([list(SessionId::new(0xc), 1)]), Why::Record);
+    assert_eq!(why([expiry(3, A), VisibleStep::Expires { session: A }]), Why::Record, "it is connected");
+    assert_eq!(why([expiry(3, A), expiry(4, A)]), Why::Record, "it is over");
+    assert_eq!(why([connects(A, &[])]), Why::Record, "it is connected");
 }
