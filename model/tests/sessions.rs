@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use zk_api::{
     Acl, AclList, CreateMode, Data, Either, Error, ErrorCode, Identity, KeeperState, Perms, SessionId, ZPath,
-    ZooKeeper, race,
+    ZooKeeper, creator_acl, race,
 };
 use zk_harness::event::{End, Event, GroundTruth, Observation};
 use zk_harness::prelude::{AnyProbe, AnyZooKeeper};
@@ -35,6 +35,26 @@ enum Way {
     Reconnects,
     /// It creates something while it has none, and ends.
     AsksWithout,
+    /// The same, and it waits.
+    AsksAndWaits,
+    /// It creates two things, and waits for neither.
+    SendsTwo,
+    /// It waits for another connection, and process 1 creates something.
+    OthersGoOn,
+    /// It sees by its session that it has none yet.
+    IsNobody,
+    /// It sends one of several that may be there, and has another session.
+    SendsAndRenews,
+    /// It makes something of its own, and ends.
+    LeavesItsNode,
+    /// It says that its session is lost: at once, or when it is told so.
+    SaysLost,
+    LosesIt,
+    /// Its round is over, or that of one of its threads, and something is still to come.
+    DoesItsRound,
+    ThreadDoesItsRound,
+    /// It asks for something, and for the end of its session behind that.
+    ClosesBehind,
     /// It has one session after the other.
     Renews,
     /// Its code ends, and does not wait for the end of its session.
@@ -43,6 +63,8 @@ enum Way {
     Closes,
     /// Of what only Ann may write, it changes the data once it has another connection, or another session.
     WritesAgain,
+    /// It asks for what takes credentials, and shows them: they come first if it has no session yet.
+    AsksAndShows,
     /// It shows credentials that no server takes, and creates something behind them.
     IsRefused,
     /// The same, if it has no session yet, but the znode comes first.
@@ -60,6 +82,10 @@ enum What {
     Connected,
     Lost,
     LearnsExpiry,
+    Crashed,
+    Ended,
+    Closed,
+    Paused,
     Created,
     Written,
     /// It has seen what it was to see.
@@ -82,6 +108,10 @@ impl Promise for Never {
             Event::Is(GroundTruth::Connected { .. }) => What::Connected,
             Event::Is(GroundTruth::Disconnected { .. }) => What::Lost,
             Event::Is(GroundTruth::LearnsExpiry { .. }) => What::LearnsExpiry,
+            Event::Is(GroundTruth::SessionClosed { .. }) => What::Closed,
+            Event::Is(GroundTruth::Crashed { .. }) => What::Crashed,
+            Event::Is(GroundTruth::Finished { .. }) => What::Ended,
+            Event::Is(GroundTruth::Paused { .. }) => What::Paused,
             Event::Is(GroundTruth::NodeCreated { .. }) => What::Created,
             Event::Is(GroundTruth::NodeWritten { data, .. }) if !data.is_null() => What::Written,
             Event::Is(_) => return,
@@ -95,10 +125,15 @@ impl Promise for Never {
     }
 }
 
-async fn actor(way: Way, zk: AnyZooKeeper, probe: AnyProbe, _: Role) -> End {
+async fn actor(way: Way, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
+    if role.me.process > 0 {
+        probe.point().await;
+        let _ = zk.create(&own(), Data::NULL, CreateMode::Persistent).await;
+        return End::Done;
+    }
     let saw = match way {
         Way::StopsAtLoss | Way::StopsAtTheEnd | Way::SeesFirst => knows(way, zk, &probe).await,
-        Way::WritesAgain | Way::IsRefused | Way::IsRefusedEarly => {
+        Way::WritesAgain | Way::AsksAndShows | Way::IsRefused | Way::IsRefusedEarly => {
             shows(way, &zk, &probe).await.unwrap_or(false)
         }
         _ => live(way, &zk, &probe).await.unwrap_or(false),
@@ -106,7 +141,7 @@ async fn actor(way: Way, zk: AnyZooKeeper, probe: AnyProbe, _: Role) -> End {
     if saw {
         probe.observe(Observation::note(Word::own("saw"), "it", 0));
     }
-    End::Done
+    if matches!(way, Way::SaysLost | Way::LosesIt) { End::SessionLost } else { End::Done }
 }
 
 async fn while_in(state: KeeperState, zk: &impl ZooKeeper) {
@@ -142,12 +177,18 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool,
         Way::FindsNoneAgain => {
             while_in(KeeperState::SyncConnected, zk).await;
             let change = zk.state_change();
-            return Ok(matches!(race(zk.exists(&own()), change).await, Either::Left(Err(_))));
+            return Ok(matches!(race(change, zk.exists(&own())).await, Either::Right(Err(_))));
         }
-        Way::Reconnects => next_connection(zk).await,
-        Way::AsksWithout => {
+        Way::IsNobody => return Ok(zk.session() == SessionId::NONE),
+        Way::Reconnects | Way::OthersGoOn => next_connection(zk).await,
+        Way::LosesIt => {
             while_in(KeeperState::SyncConnected, zk).await;
-            drop(zk.create(&own(), Data::NULL, CreateMode::Persistent));
+            while_in(KeeperState::Disconnected, zk).await;
+        }
+        Way::DoesItsRound | Way::ThreadDoesItsRound => {
+            let thread = u8::from(way == Way::ThreadDoesItsRound);
+            probe.observe_of(thread, Observation::Leaves { lock: "/a".into() });
+            probe.point().await;
         }
         Way::Renews => {
             let first = zk.session();
@@ -160,6 +201,41 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool,
         Way::Closes => {
             let _ = zk.close().await;
             while_in(KeeperState::Disconnected, zk).await;
+        }
+        _ => return asks(way, zk).await,
+    }
+    Ok(false)
+}
+
+/// Likewise, for who asks for something.
+async fn asks(way: Way, zk: &impl ZooKeeper) -> Result<bool, Error> {
+    match way {
+        Way::AsksAndWaits => {
+            while_in(KeeperState::SyncConnected, zk).await;
+            zk.create(&own(), Data::NULL, CreateMode::Persistent).await?;
+        }
+        Way::SendsTwo => {
+            for path in ["/a/one", "/a/other"] {
+                let path: ZPath = path.parse().expect("a path");
+                drop(zk.create(&path, Data::NULL, CreateMode::Persistent));
+            }
+            while_in(KeeperState::SyncConnected, zk).await;
+        }
+        Way::SendsAndRenews => {
+            drop(zk.create(&own(), Data::NULL, CreateMode::PersistentSequential));
+            next_connection(zk).await;
+        }
+        Way::LeavesItsNode | Way::SaysLost => {
+            zk.create(&own(), Data::NULL, CreateMode::Ephemeral).await?;
+        }
+        Way::ClosesBehind => {
+            let creates = zk.create(&own(), Data::NULL, CreateMode::Persistent);
+            drop(zk.close());
+            return Ok(creates.await.is_err_and(|error| error.is_session_over()));
+        }
+        Way::AsksWithout => {
+            while_in(KeeperState::SyncConnected, zk).await;
+            drop(zk.create(&own(), Data::NULL, CreateMode::Persistent));
         }
         _ => {}
     }
@@ -177,6 +253,11 @@ async fn shows(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool
             next_connection(zk).await;
             let set = zk.set_data(&own(), Data::from("new"), -1).await;
             return Ok(set.is_err_and(|error| error.code == ErrorCode::NoAuth));
+        }
+        Way::AsksAndShows => {
+            let creates = zk.create2(&own(), Data::NULL, creator_acl(), CreateMode::Persistent);
+            drop(zk.authenticate("digest", CREDENTIALS.into()));
+            return Ok(creates.await.is_ok());
         }
         Way::IsRefused => {
             drop(zk.authenticate("nobody's", Data::NULL));
@@ -241,6 +322,9 @@ fn who_looks_at_its_state_may_be_there_before_its_session() {
         assert!(happens(way, &[What::Says], &faults(0, 0), false), "{way:?}");
     }
     assert!(happens(Way::ComesEarly, &[What::Created], &faults(0, 0), false));
+    for way in [Way::IsNobody, Way::AsksAndShows] {
+        assert!(happens(way, &[What::Says], &faults(0, 0), false), "{way:?}");
+    }
 }
 
 #[test]
@@ -261,17 +345,115 @@ fn a_process_that_is_done_may_crash_and_begin_again() {
 }
 
 #[test]
+fn what_a_crashed_process_has_sent_comes_to_pass_when_the_next_has_begun() {
+    let config = CheckConfig::new(Bounds { crashes: 1, restarts: 1, ..Bounds::clients(1) });
+    let order = [What::Crashed, What::Opened, What::Created, What::Created];
+    assert!(happens(Way::SendsAndRenews, &order, &config, false));
+}
+
+#[test]
+fn rounds_that_are_done_are_not_done_again() {
+    let order = [What::Says, What::Opened];
+    for (way, rounds, may) in
+        [(Way::DoesItsRound, 1, false), (Way::DoesItsRound, 2, true), (Way::ThreadDoesItsRound, 1, true)]
+    {
+        let config = CheckConfig::new(Bounds { crashes: 1, restarts: 1, rounds, ..Bounds::clients(1) });
+        assert_eq!(happens(way, &order, &config, false), may, "{way:?}, rounds {rounds}");
+    }
+}
+
+#[test]
+fn who_says_that_its_session_is_lost_has_none_and_may_begin_again() {
+    assert!(happens(Way::SaysLost, &[What::Created, What::Closed], &faults(0, 0), false));
+    for (expiries, may) in [(0, false), (1, true)] {
+        let order = [What::Ended, What::Closed];
+        assert_eq!(happens(Way::LeavesItsNode, &order, &faults(expiries, 0), false), may, "{expiries}");
+    }
+    for (restarts, may) in [(0, false), (1, true)] {
+        let config = CheckConfig::new(Bounds { expiries: 1, restarts, ..Bounds::clients(1) });
+        let order = [What::LearnsExpiry, What::Opened];
+        assert_eq!(happens(Way::LosesIt, &order, &config, false), may, "restarts {restarts}");
+    }
+}
+
+#[test]
 fn a_session_is_opened_once_and_followed_by_another_only_where_it_is_renewed() {
     let twice = [What::Opened, What::Opened];
     assert!(!happens(Way::Reconnects, &twice, &faults(1, 1), false));
     assert!(!happens(Way::Reconnects, &twice, &faults(0, 1), true));
     assert!(happens(Way::Reconnects, &twice, &faults(1, 0), true));
     assert!(happens(Way::Renews, &[What::Says], &faults(2, 0), true));
+    // Its code has ended by then, as what it asked has failed.
+    let config = CheckConfig { false_expiries: false, ..faults(1, 1) };
+    let order = [What::LearnsExpiry, What::Ended, What::Opened];
+    assert!(happens(Way::AsksAndWaits, &order, &config, true));
+}
+
+#[test]
+fn what_was_asked_of_a_former_session_is_not_asked_of_the_next() {
+    let config = CheckConfig::new(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(1) });
+    assert!(!happens(Way::AsksAndWaits, &[What::LearnsExpiry, What::Created], &config, true));
+    assert!(happens(Way::SendsAndRenews, &[What::LearnsExpiry, What::Created], &config, true));
+    assert!(!happens(Way::SendsAndRenews, &[What::Created; 2], &config, true));
 }
 
 #[test]
 fn what_is_asked_without_a_connection_is_served_on_the_next() {
-    assert!(happens(Way::AsksWithout, &[What::Lost, What::Created], &faults(0, 1), false));
+    for lag in [0, 1] {
+        let config = CheckConfig::new(Bounds { drops: 1, lag, ..Bounds::clients(1) });
+        assert!(happens(Way::AsksWithout, &[What::Lost, What::Created], &config, false), "lag {lag}");
+    }
+}
+
+#[test]
+fn all_that_a_lost_connection_carries_may_take_effect() {
+    assert!(happens(Way::SendsTwo, &[What::Lost, What::Created, What::Created], &faults(0, 1), false));
+}
+
+#[test]
+fn every_fault_happens_as_often_as_it_may() {
+    for (crashes, restarts, may) in [(2, 2, true), (1, 2, false), (2, 1, false)] {
+        let config = CheckConfig::new(Bounds { crashes, restarts, ..Bounds::clients(1) });
+        assert_eq!(happens(Way::IsEarly, &[What::Opened; 3], &config, false), may, "{crashes} {restarts}");
+    }
+    for (pauses, may) in [(1, false), (2, true)] {
+        let config = CheckConfig::new(Bounds { pauses, ..Bounds::clients(1) });
+        assert_eq!(happens(Way::Reconnects, &[What::Paused; 2], &config, false), may, "pauses {pauses}");
+    }
+}
+
+#[test]
+fn a_session_may_end_while_its_client_has_no_connection() {
+    let config = CheckConfig { false_expiries: false, ..faults(1, 1) };
+    assert!(happens(Way::Reconnects, &[What::Lost, What::Closed, What::LearnsExpiry], &config, false));
+    let config = CheckConfig::new(Bounds { drops: 1, pauses: 1, ..Bounds::clients(1) });
+    assert!(happens(Way::Reconnects, &[What::Lost, What::Paused, What::Closed], &config, false));
+}
+
+#[test]
+fn a_session_of_which_a_client_was_told_too_early_ends_later() {
+    for way in [Way::Reconnects, Way::AsksAndWaits] {
+        for (false_expiries, may) in [(true, true), (false, false)] {
+            let config = CheckConfig { false_expiries, ..faults(1, 1) };
+            assert_eq!(happens(way, &[What::LearnsExpiry, What::Closed], &config, false), may, "{way:?}");
+        }
+    }
+    // Where views do not lag, it has ended before there is another.
+    let order = [What::LearnsExpiry, What::Opened, What::Closed, What::Closed, What::LearnsExpiry];
+    for (expiries, lag, many, may) in [(1, 0, 3, false), (1, 1, 3, true), (1, 1, 5, false), (2, 1, 5, true)] {
+        let config = CheckConfig::new(Bounds { expiries, drops: 1, lag, ..Bounds::clients(1) });
+        assert_eq!(happens(Way::Renews, &order[..many], &config, true), may, "{expiries} {lag} {many}");
+    }
+}
+
+/// The only server has still to write the end, and writes nothing before it. A deposed leader hinders nobody.
+#[test]
+fn others_write_before_the_end_of_which_a_client_was_told_too_early_only_where_views_lag() {
+    for (lag, may) in [(0, false), (1, true)] {
+        let config = CheckConfig::new(Bounds { expiries: 1, drops: 1, lag, ..Bounds::clients(2) });
+        let order = [What::LearnsExpiry, What::Created, What::Closed];
+        assert_eq!(happens(Way::OthersGoOn, &order, &config, false), may, "lag {lag}");
+    }
 }
 
 #[test]
@@ -281,6 +463,10 @@ fn who_has_closed_its_session_has_no_other() {
             assert!(!happens(way, &order, &faults(0, 1), true), "{way:?} {order:?}");
         }
     }
+    // Nor is it told that the one which it has closed is dead.
+    assert!(!happens(Way::Closes, &[What::LearnsExpiry], &faults(1, 0), false));
+    // What it asked for before may have come to pass.
+    assert!(!happens(Way::ClosesBehind, &[What::Created, What::Says], &faults(0, 1), false));
 }
 
 /// It is no end of a session that the code has ended before there was one.
@@ -294,6 +480,8 @@ fn credentials_are_shown_again_on_the_next_connection_and_not_by_the_next_sessio
     let config = faults(0, 1);
     assert!(happens(Way::WritesAgain, &[What::Lost, What::Written], &config, false));
     assert!(!happens(Way::WritesAgain, &[What::Says], &config, false));
+    // Also for what the second of them still carries when it is lost.
+    assert!(happens(Way::WritesAgain, &[What::Lost, What::Lost, What::Written], &faults(0, 2), false));
     // Not even what a lost connection still carries.
     let config = faults(1, 1);
     assert!(happens(Way::WritesAgain, &[What::Opened, What::Opened, What::Says], &config, true));
