@@ -48,6 +48,20 @@ enum Way {
     GoesOn,
     /// It says something once its write is accepted; process 1 writes with a higher token.
     Trusts,
+    /// Its write comes in this order with the rest: it waits for that, or does not.
+    Writes(&'static [What]),
+    LeavesItsWrite(&'static [What]),
+    /// Of two writes that have arrived it hears of the later one first.
+    TwoAnswers,
+    /// The same as to trust, and process 1 is gone before its write arrives.
+    TrustsTheDead,
+    /// Its write is refused behind that of process 1, or accepted, as that one has chosen its token.
+    IsRefused,
+    IsAccepted,
+    /// It creates something, and is paused before that is served.
+    IsStopped,
+    /// Its session ends as it is paused, and then that of process 1.
+    EndsFirst,
     /// It watches until what process 1 insists on has happened: to a znode that is not there yet, to the children,
     /// to the data; or until what it watches the children of is gone.
     AwaitsNode,
@@ -73,6 +87,13 @@ enum What {
     Connected,
     /// Its session was closed.
     Closed,
+    /// That of process 1 was.
+    OtherClosed,
+    /// A session was opened that is not that of its first life.
+    OtherOpened,
+    /// It has crashed, or process 1 has.
+    Crashed,
+    OtherCrashed,
     /// It is paused, and not resumed before the rest.
     Paused,
     /// It says so.
@@ -95,6 +116,10 @@ fn what(event: &Event) -> Option<What> {
         Event::Is(GroundTruth::Disconnected { actor: ME }) => Some(What::Lost),
         Event::Is(GroundTruth::Connected { actor: ME }) => Some(What::Connected),
         Event::Is(GroundTruth::SessionClosed { actor: ME, .. }) => Some(What::Closed),
+        Event::Is(GroundTruth::SessionClosed { .. }) => Some(What::OtherClosed),
+        Event::Is(GroundTruth::SessionOpened { actor, .. }) if *actor != ME => Some(What::OtherOpened),
+        Event::Is(GroundTruth::Crashed { actor: ME }) => Some(What::Crashed),
+        Event::Is(GroundTruth::Crashed { .. }) => Some(What::OtherCrashed),
         Event::Is(GroundTruth::Paused { actor: ME }) => Some(What::Paused),
         Event::Is(GroundTruth::Wrote { actor: ME, resource, .. }) => Some(What::Wrote(*resource)),
         Event::Is(GroundTruth::Wrote { .. }) => Some(What::OtherWrote),
@@ -145,6 +170,23 @@ impl From<Lives> for Trial {
                         Way::Trusts => {
                             vec![What::Wrote(Resource::Fenced), What::OtherWrote, What::Observed]
                         }
+                        Way::Writes(order) | Way::LeavesItsWrite(order) => order.to_vec(),
+                        Way::TwoAnswers => vec![
+                            What::Wrote(Resource::Unfenced),
+                            What::Wrote(Resource::Fenced),
+                            What::Observed,
+                        ],
+                        Way::TrustsTheDead => vec![
+                            What::OtherCrashed,
+                            What::Wrote(Resource::Fenced),
+                            What::OtherWrote,
+                            What::Observed,
+                        ],
+                        Way::IsRefused | Way::IsAccepted => {
+                            vec![What::OtherWrote, What::Wrote(Resource::Fenced), What::Observed]
+                        }
+                        Way::IsStopped => vec![What::Paused, What::Created],
+                        Way::EndsFirst => vec![What::Paused, What::Closed, What::OtherClosed],
                         Way::TwoWrites => {
                             vec![What::Wrote(Resource::Fenced), What::Wrote(Resource::Unfenced)]
                         }
@@ -170,7 +212,13 @@ impl Lives {
         } else if self.0 == Way::Speaks {
             probe.point().await;
             probe.observe(Observation::Attempts { lock: "/a".into() });
-        } else if self.0 == Way::Trusts {
+        } else if matches!(self.0, Way::IsRefused | Way::IsAccepted) {
+            let counter =
+                if matches!(race(probe.point(), probe.point()).await, Either::Left(())) { 3 } else { 1 };
+            drop(probe.write(Resource::Fenced, Some(Zxid::new(1, counter))));
+        } else if self.0 == Way::EndsFirst {
+            probe.point().await;
+        } else if matches!(self.0, Way::Trusts | Way::TrustsTheDead) {
             probe.write(Resource::Fenced, Some(Zxid::new(1, 2))).await;
         } else {
             change(self.0, &zk, &x).await;
@@ -258,6 +306,7 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             zk.sync(&own).await?;
             Ok(first.is_none() && zk.exists(&own).await?.is_some())
         }
+        Way::IsStopped => Ok(create(CreateMode::Persistent).await.is_err()),
         Way::HearsNothing => Ok(create(CreateMode::Persistent).await.is_err()),
         Way::DoesNotWait => {
             // Only the deletion can be lost for good.
@@ -317,12 +366,6 @@ async fn look(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             zk.checkpoint("later", &[]);
             Ok(looks.await?.is_some())
         }
-        Way::GoesOn => {
-            probe.write(Resource::Unfenced, None).await;
-            // A pause that is over is none.
-            Ok(true)
-        }
-        Way::Trusts => Ok(probe.write(Resource::Fenced, Some(Zxid::new(1, 1))).await),
         Way::Speaks => {
             probe.point().await;
             probe.observe(Observation::Attempts { lock: "/a".into() });
@@ -330,13 +373,45 @@ async fn look(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             Ok(true)
         }
         Way::TwoPoints => Ok(matches!(race(probe.point(), probe.point()).await, Either::Right(()))),
-        Way::TwoWrites => {
-            let first = probe.write(Resource::Unfenced, None);
-            probe.write(Resource::Fenced, None).await;
-            first.await;
+        Way::EndsFirst => {
+            probe.point().await;
             Ok(false)
         }
-        _ => Ok(false),
+        _ => Ok(write(way, probe).await),
+    }
+}
+
+/// Likewise, for those who write to what is outside.
+async fn write(way: Way, probe: &impl Probe) -> bool {
+    let (unfenced, fenced) =
+        (|| probe.write(Resource::Unfenced, None), |token| probe.write(Resource::Fenced, token));
+    match way {
+        // A pause that is over is none.
+        Way::GoesOn => unfenced().await,
+        Way::Writes(_) => {
+            unfenced().await;
+            false
+        }
+        Way::LeavesItsWrite(_) => {
+            drop(unfenced());
+            false
+        }
+        Way::TwoWrites => {
+            let first = unfenced();
+            fenced(None).await;
+            first.await;
+            false
+        }
+        Way::TwoAnswers => {
+            let first = unfenced();
+            matches!(race(first, fenced(None)).await, Either::Right(_))
+        }
+        Way::IsRefused | Way::IsAccepted => {
+            probe.point().await;
+            fenced(Some(Zxid::new(1, 2))).await == (way == Way::IsAccepted)
+        }
+        Way::Trusts | Way::TrustsTheDead => fenced(Some(Zxid::new(1, 1))).await,
+        _ => false,
     }
 }
 
@@ -429,6 +504,33 @@ fn points_pass_and_writes_arrive_in_any_order() {
 #[test]
 fn the_answer_to_a_write_may_come_after_a_later_write() {
     assert!(happens(Way::Trusts, TWO));
+    assert!(happens(Way::TrustsTheDead, Bounds { crashes: 1, ..TWO }));
+}
+
+#[test]
+fn writes_that_have_arrived_are_heard_of_in_any_order() {
+    for (pauses, may) in [(0, false), (1, true)] {
+        assert_eq!(happens(Way::TwoAnswers, Bounds { pauses, ..ONE }), may, "pauses {pauses}");
+    }
+}
+
+#[test]
+fn a_write_arrives_whatever_has_become_of_its_writer() {
+    let done = Way::LeavesItsWrite(&[What::Closed, What::Wrote(Resource::Unfenced)]);
+    assert!(happens(done, Bounds { expiries: 1, ..ONE }));
+    let crashed = Way::Writes(&[What::Crashed, What::Wrote(Resource::Unfenced)]);
+    assert!(happens(crashed, Bounds { crashes: 1, ..ONE }));
+    let followed =
+        Way::Writes(&[What::Crashed, What::Closed, What::OtherOpened, What::Wrote(Resource::Unfenced)]);
+    assert!(happens(followed, Bounds { crashes: 1, restarts: 1, ..ONE }));
+}
+
+/// In all else the states are the same.
+#[test]
+fn what_the_fence_has_seen_tells_states_apart() {
+    for way in [Way::IsRefused, Way::IsAccepted] {
+        assert!(happens(way, TWO), "refused: {}", way == Way::IsRefused);
+    }
 }
 
 /// Were it forgotten, the audit would say so.
@@ -455,6 +557,18 @@ fn whoever_watches_is_told_in_the_end_however_often_its_connection_drops() {
 fn a_session_may_end_while_its_process_is_paused() {
     assert!(happens(Way::IsTold, Bounds { pauses: 1, ..ONE }));
     assert!(!happens(Way::IsTold, ONE));
+}
+
+/// That is no further fault: others may expire as often as before.
+#[test]
+fn the_session_of_a_paused_process_ends_by_itself() {
+    assert!(happens(Way::EndsFirst, Bounds { expiries: 1, pauses: 1, ..TWO }));
+    assert!(!happens(Way::EndsFirst, Bounds { pauses: 1, ..TWO }));
+}
+
+#[test]
+fn what_a_paused_process_has_asked_is_served() {
+    assert!(happens(Way::IsStopped, Bounds { pauses: 1, ..ONE }));
 }
 
 #[test]
