@@ -15,6 +15,11 @@ use zk_model::{CheckConfig, Verdict};
 enum Way {
     /// Told by an event that the znode is there, it does not find it on its next connection.
     GoesBack,
+    /// The same, with its second connection and its third, or with those of its second session.
+    GoesBackAgain,
+    GoesBackRenewed,
+    /// It has made something, and does not find it on its next connection.
+    GoesBackBehindAWrite,
     /// It has read the znode, and does not find it on its next connection.
     GoesBackBehindAnAnswer,
     /// It finds its own ephemeral znode when its session is over.
@@ -63,7 +68,7 @@ impl Promise for Never {
 impl From<Lags> for Trial {
     fn from(it: Lags) -> Trial {
         let code = it.clone();
-        Trial::new("lags", move |zk, probe, role| code.clone().actor(zk, probe, role))
+        let trial = Trial::new("lags", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .opts_out(&zk_harness::promises::STANDARD)
             .summary("Sees what servers that differ show.")
             .source("this test")
@@ -72,11 +77,13 @@ impl From<Lags> for Trial {
             .promises({
                 let it = it.clone();
                 move || {
-                    let after_the_end = matches!(it.0, Way::IsServed | Way::IsConnected | Way::Writes);
+                    let after_the_end =
+                        matches!(it.0, Way::IsServed | Way::IsConnected | Way::Writes | Way::GoesBackRenewed);
                     let lacks_deletion = it.0 == Way::IsToldAsOne;
                     vec![Box::new(Never { after_the_end, is_over: false, asked: false, lacks_deletion })]
                 }
-            })
+            });
+        if it.0 == Way::GoesBackRenewed { trial.renews_session() } else { trial }
     }
 }
 
@@ -111,12 +118,28 @@ async fn see(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> Re
     let asks = || probe.observe(Observation::note(words::ASKS, "it", 0));
     let own: ZPath = "/a/own".parse().expect("a path");
     match way {
-        Way::GoesBack => {
+        Way::GoesBack | Way::GoesBackAgain | Way::GoesBackRenewed => {
+            if way == Way::GoesBackAgain {
+                zk.sync(x).await?;
+                next_connection(zk).await;
+            }
+            while way == Way::GoesBackRenewed && zk.state() != KeeperState::Expired {
+                zk.state_change().await;
+            }
+            while zk.state() == KeeperState::Expired {
+                zk.state_change().await;
+            }
             let (stat, watch) = zk.exists_watch(x).await?;
             let told = watch.await.kind == EventType::NodeCreated;
             next_connection(zk).await;
             asks();
             Ok(stat.is_none() && told && zk.exists(x).await?.is_none())
+        }
+        Way::GoesBackBehindAWrite => {
+            zk.create(&own, Data::NULL, CreateMode::Persistent).await?;
+            next_connection(zk).await;
+            asks();
+            Ok(zk.exists(&own).await?.is_none())
         }
         Way::GoesBackBehindAnAnswer => {
             let found = zk.exists(x).await?.is_some();
@@ -171,8 +194,21 @@ fn the_next_server_may_be_behind_an_event_but_not_behind_an_answer() {
         let bounds = Bounds { drops, lag, ..TWO };
         assert_eq!(happens(Way::GoesBack, bounds, |_| {}), may, "lag {lag}, drops {drops}");
     }
+    for (drops, may) in [(1, false), (2, true)] {
+        assert_eq!(
+            happens(Way::GoesBackAgain, Bounds { drops, lag: 1, ..TWO }, |_| {}),
+            may,
+            "drops {drops}"
+        );
+    }
+    for (drops, may) in [(0, false), (1, true)] {
+        let bounds = Bounds { expiries: 1, drops, lag: 1, ..TWO };
+        assert_eq!(happens(Way::GoesBackRenewed, bounds, |_| {}), may, "drops {drops}");
+    }
     for lag in [1, 2] {
-        assert!(!happens(Way::GoesBackBehindAnAnswer, Bounds { drops: 2, lag, ..TWO }, |_| {}), "lag {lag}");
+        for way in [Way::GoesBackBehindAnAnswer, Way::GoesBackBehindAWrite] {
+            assert!(!happens(way, Bounds { drops: 2, lag, ..TWO }, |_| {}), "lag {lag}");
+        }
     }
 }
 
@@ -253,5 +289,52 @@ fn a_herd_is_one_wherever_its_members_are_connected() {
         config.promise = Some("one-woken-per-deletion".into());
         let check = run(trial("election/smallest-watched"), &config);
         assert!(broken(&check).contains(&"one-woken-per-deletion"), "lag {lag}: {:?}", check.verdict);
+    }
+}
+
+/// Nobody is woken with another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Alone {
+    ended: u8,
+    /// Both had ended when something was made.
+    are_late: bool,
+}
+
+impl Promise for Alone {
+    fn terms(&self) -> Terms {
+        Terms::of("alone").about("Nobody is woken with another.")
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Is(GroundTruth::Finished { actor, .. }) => self.ended += u8::from(actor.process < 2),
+            Event::Is(GroundTruth::NodeCreated { .. }) => self.are_late = self.ended == 2,
+            _ => {}
+        }
+        let are_two = matches!(event, Event::Is(GroundTruth::Fired { woken, .. }) if woken.len() > 1);
+        if are_two && self.are_late {
+            found.push(Finding::Broken(Violation::new("two are".into(), None)));
+        }
+    }
+}
+
+/// Their connections stand.
+#[test]
+fn clients_that_have_ended_are_woken_as_well() {
+    for lag in [0, 1] {
+        let trial = Trial::new("ends", |zk, _, role| async move {
+            let x: ZPath = "/x".parse().expect("a path");
+            if role.me.process == 2 {
+                let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
+            } else {
+                let _ = zk.exists_watch(&x).await;
+            }
+            End::Done
+        });
+        let trial = trial
+            .opts_out(&zk_harness::promises::STANDARD)
+            .promises(|| vec![Box::new(Alone { ended: 0, are_late: false })]);
+        let check = run(Arc::new(trial), &CheckConfig::new(Bounds { lag, ..Bounds::clients(3) }));
+        assert_eq!(broken(&check), ["alone"], "lag {lag}: {:?}", check.verdict);
     }
 }

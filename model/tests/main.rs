@@ -5,6 +5,7 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod administrator;
+mod awaits;
 mod barriers_and_queues;
 mod common;
 mod ensemble;

@@ -104,6 +104,35 @@ async fn waits_for_data(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
     End::Done
 }
 
+/// Process 0 is told of what was withheld from it before it has seen something later; so no server is behind that.
+async fn sees_something_later(zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
+    let [path, later]: [ZPath; 2] = ["/t", "/later"].map(|path| path.parse().expect("a path"));
+    if role.me.process > 0 {
+        waits_for_data(zk.clone(), probe, role).await;
+        let _ = zk.create(&later, Data::NULL, CreateMode::Persistent).await;
+        return End::Done;
+    }
+    if let Ok((_, watch)) = zk.data_watch(&path).await
+        && zk.exists(&later).await.is_ok_and(|stat| stat.is_some())
+        && watch.await.kind == EventType::NodeDataChanged
+    {
+        probe.observe(Observation::note(FIRST, "/t", 0));
+    }
+    End::Done
+}
+
+#[test]
+fn what_was_withheld_before_an_answer_is_told_on_the_next_connection() {
+    for (drops, is_told) in [(0, false), (1, true)] {
+        let trial = Trial::new("sees", sees_something_later)
+            .setup(["/t"])
+            .promises(|| vec![Box::new(NeverFirst("/t"))])
+            .opts_out(&zk_harness::promises::STANDARD);
+        let check = run(Arc::new(trial), &full(2, 0, drops, 0));
+        assert_eq!(matches!(check.verdict, Verdict::Violated { .. }), is_told, "drops {drops}");
+    }
+}
+
 #[test]
 fn what_was_withheld_is_told_on_the_next_connection() {
     for (drops, is_told) in [(0, false), (1, true)] {
@@ -119,12 +148,14 @@ fn what_was_withheld_is_told_on_the_next_connection() {
 /// A client keeps its watches by their hash, and registers them in that order.
 #[test]
 fn what_was_withheld_is_told_in_any_order() {
-    for first in ["/t/a", "/t/b"] {
+    for (first, lag) in [("/t/a", 0), ("/t/b", 0), ("/t/b", 1)] {
         let trial = Trial::new("waits", waits)
             .setup(["/t"])
             .promises(move || vec![Box::new(NeverFirst(first))])
             .opts_out(&zk_harness::promises::STANDARD);
-        let check = run(Arc::new(trial), &full(2, 0, 1, 0));
-        assert!(matches!(check.verdict, Verdict::Violated { .. }), "{first}");
+        let mut config = full(2, 0, 1, 0);
+        config.bounds.lag = lag;
+        let check = run(Arc::new(trial), &config);
+        assert!(matches!(check.verdict, Verdict::Violated { .. }), "{first}, lag {lag}");
     }
 }
