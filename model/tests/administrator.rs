@@ -18,6 +18,8 @@ enum Way {
     FindsIt,
     /// What it has set is what it reads.
     ReadsIt,
+    /// The same of what has a child by then.
+    ReadsTheParent,
     /// It can make a znode in what the trial has set up.
     HasAParent,
     /// The second of two sequential znodes has a number of its own.
@@ -53,7 +55,13 @@ impl Promise for Never {
 impl From<Relies> for Trial {
     fn from(it: Relies) -> Trial {
         let code = it.clone();
-        let administered = { if it.0 == Way::ReadsIt { vec!["unlock".into()] } else { Vec::new() } };
+        let administered = {
+            if matches!(it.0, Way::ReadsIt | Way::ReadsTheParent) {
+                vec!["unlock".into()]
+            } else {
+                Vec::new()
+            }
+        };
         let counters = { if it.0 == Way::Counts { vec![("/a".into(), i32::MAX)] } else { Vec::new() } };
         let mut trial = Trial::new("relies", move |zk, probe, role| code.clone().actor(zk, probe, role))
             .opts_out(&zk_harness::promises::STANDARD)
@@ -90,6 +98,12 @@ async fn is_so(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool
             zk.create(&x, Data::from("own"), CreateMode::Persistent).await?;
             Ok(zk.data(&x).await?.0 == Data::from("own"))
         }
+        Way::ReadsTheParent => {
+            zk.create(&x, Data::from("own"), CreateMode::Persistent).await?;
+            zk.create(&x.join("child").expect("a path"), Data::NULL, CreateMode::Persistent).await?;
+            let (first, second) = (zk.data(&x).await?.0, zk.data(&x).await?.0);
+            Ok(first != Data::from("own") || second == first)
+        }
         Way::HasAParent => {
             let made = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
             Ok(!made.is_err_and(|error| is_missing(&error)))
@@ -111,7 +125,7 @@ fn breaks(way: Way, admin: u8, parents: bool) -> bool {
     let example = check.promises.iter().find_map(|promise| promise.broken.as_ref());
     let by_him = example.is_none_or(|example| {
         let tells = example.steps.iter().any(|step| step.starts_with("an administrator"));
-        let deletes = example.what.ends_with("true") || way == Way::ReadsIt;
+        let deletes = example.what.ends_with("true") || matches!(way, Way::ReadsIt | Way::ReadsTheParent);
         tells && deletes || way == Way::Counts
     });
     assert!(by_him, "{example:?}");
@@ -120,7 +134,7 @@ fn breaks(way: Way, admin: u8, parents: bool) -> bool {
 
 #[test]
 fn an_administrator_deletes_what_is_below_the_setup_or_sets_it_to_what_the_trial_says() {
-    for way in [Way::FindsIt, Way::ReadsIt] {
+    for way in [Way::FindsIt, Way::ReadsIt, Way::ReadsTheParent] {
         assert!(breaks(way, 1, false));
         assert!(!breaks(way, 0, false));
     }

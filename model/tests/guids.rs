@@ -2,8 +2,9 @@
 
 use crate::common::run;
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, ZooKeeper};
+use zk_api::{CreateMode, Data, ZPath, ZooKeeper};
 use zk_harness::event::End;
+use zk_harness::promises::NoFailure;
 use zk_harness::trial::{Bounds, Trial};
 use zk_model::{CheckConfig, Verdict};
 
@@ -12,7 +13,7 @@ fn names(guids: u32) -> Arc<Trial> {
     let trial = Trial::new("names", move |zk, probe, _| async move {
         let of_it: Vec<_> = (0..guids).map(|_| probe.guid()).collect();
         let Some(last) = of_it.last() else { return End::Done };
-        let node = zk_api::ZPath::parse(&format!("/a/{last}")).expect("a path");
+        let node = ZPath::parse(&format!("/a/{last}")).expect("a path");
         match zk.create(&node, Data::NULL, CreateMode::Persistent).await {
             Ok(_) => End::Done,
             Err(_) => End::Failed,
@@ -36,4 +37,25 @@ fn of_more_than_two_guids_it_is_said_that_they_come_in_two_orders() {
     let mut alike = CheckConfig::new(Bounds::clients(2));
     alike.reductions.symmetry = true;
     assert_eq!(run(names(1), &alike).partly, Some("guids in one of their orders"));
+}
+
+/// Process 0 takes it that its own text is the lower one.
+#[test]
+fn of_two_guids_either_may_be_the_lower() {
+    for lowest in [0, 1] {
+        let trial = Trial::new("compares", move |zk, probe, role| async move {
+            let parent: ZPath = "/a".parse().expect("a path");
+            let own = parent.join(&probe.guid()).expect("a path");
+            let _ = zk.create(&own, Data::NULL, CreateMode::Persistent).await;
+            let Ok(mut names) = zk.children(&parent).await else { return End::Done };
+            names.sort();
+            let is_lower = names.first().is_some_and(|name| own.as_str().ends_with(&**name));
+            let is_alone = names.len() < 2;
+            if is_alone || is_lower == (role.me.process == lowest) { End::Done } else { End::Failed }
+        });
+        let trial = trial.setup(["/a"]).opts_out(&zk_harness::promises::STANDARD);
+        let trial = trial.promises(|| vec![Box::new(NoFailure)]);
+        let check = run(Arc::new(trial), &CheckConfig::new(Bounds::clients(2)));
+        assert!(matches!(check.verdict, Verdict::Violated { .. }), "{lowest}: {:?}", check.verdict);
+    }
 }

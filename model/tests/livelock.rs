@@ -21,6 +21,8 @@ enum Way {
     Resets,
     /// One goes as soon as it likes, and the other looks again and again until it has.
     Polls,
+    /// One announces itself and ends, and the other looks again and again until it is gone.
+    Leaves,
     /// One waits for what never happens, while the other looks at what never changes.
     Forgotten,
 }
@@ -86,12 +88,13 @@ impl Meets {
                 probe.point().await;
                 let _ = zk.delete(&own, -1).await;
             }
+            Way::Leaves if first => announce(&zk, &own).await,
             Way::Forgotten if first => {
                 announce(&zk, &own).await;
                 let Ok((_, watch)) = zk.exists_watch(&own).await else { return End::Failed };
                 watch.await;
             }
-            Way::Polls => poll(&zk, &other).await,
+            Way::Polls | Way::Leaves => poll(&zk, &other).await,
             Way::Forgotten => poll(&zk, &ZPath::parse("/a").expect("a path")).await,
         }
         End::Done
@@ -192,6 +195,12 @@ fn a_waiter_who_is_stuck_is_found_behind_one_who_polls() {
     assert_eq!(broken(&of(Way::Forgotten, |_| ())), ["no-livelock"]);
 }
 
+/// That another has come to its end is no end for all.
+#[test]
+fn who_polls_for_one_that_has_ended_is_a_livelock() {
+    assert_eq!(broken(&of(Way::Leaves, |_| ())), ["no-livelock"]);
+}
+
 #[test]
 fn the_lock_has_none() {
     for config in [full(3, 1, 0, 0), full(2, 1, 1, 1)] {
@@ -203,6 +212,10 @@ fn the_lock_has_none() {
 
 #[test]
 fn what_was_not_looked_for_is_not_said_to_hold() {
+    let asked = of(Way::AfterYou, |config| {
+        (config.livelock, config.promise) = (false, Some("no-livelock".into()));
+    });
+    assert!(matches!(asked.verdict, Verdict::Undecided { .. }), "{:?}", asked.verdict);
     let says = |change: fn(&mut CheckConfig), what: &str| {
         let check = of(Way::AfterYou, change);
         let report = livelock(&check);

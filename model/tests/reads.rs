@@ -2,23 +2,26 @@
 
 use crate::common::{broken, run};
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, Either, Error, Local, ZPath, ZooKeeper, race};
+use zk_api::{CreateMode, Data, Either, Error, Local, Op, ZPath, ZooKeeper, race};
 use zk_harness::event::{End, Event, Observation};
 use zk_harness::prelude::{AnyProbe, AnyZooKeeper};
 use zk_harness::promise::{Finding, Promise, Terms, Violation};
 use zk_harness::trial::{Bounds, Role, Trial};
 use zk_harness::words::Word;
-use zk_model::CheckConfig;
+use zk_model::{CheckConfig, Verdict};
 
 /// What process 0 looks at; process 1 makes `/a/x` and `/a/y`, or has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Which of its children `/a` lists first, of which it makes use behind a checkpoint.
+    /// Which of its children `/a` lists first, of which it makes use behind a checkpoint, or behind another answer.
     Order,
+    OrderLater,
     /// Of which it is told first, as both go with the session that made them.
     Ends,
     /// Whether a later znode is of an earlier time.
     Times,
+    /// The same of what two transactions of several operations have made.
+    TimesOfMultis,
     /// Whether what an administrator has set last is of an earlier time than what he had set before.
     TimesOfSets,
     /// Whose session has the lower id: its own, or that of process 1.
@@ -59,7 +62,11 @@ async fn actor(way: Way, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
 
 async fn make(way: Way, zk: &impl ZooKeeper) -> Result<Option<&'static str>, Error> {
     let [_, x, y] = paths();
-    let mode = if way == Way::Order { CreateMode::Persistent } else { CreateMode::Ephemeral };
+    let mode = if matches!(way, Way::Order | Way::OrderLater) {
+        CreateMode::Persistent
+    } else {
+        CreateMode::Ephemeral
+    };
     let (of_x, of_y) = (zk.create(&x, Data::NULL, mode), zk.create(&y, Data::NULL, mode));
     of_x.await?;
     of_y.await?;
@@ -72,10 +79,12 @@ async fn make(way: Way, zk: &impl ZooKeeper) -> Result<Option<&'static str>, Err
 async fn look(way: Way, zk: &impl ZooKeeper) -> Result<Option<&'static str>, Error> {
     let [a, x, y] = paths();
     match way {
-        Way::Order => {
+        Way::Order | Way::OrderLater => {
             let names = zk.children(&a).await?;
             let [first, _] = &*names else { return Ok(None) };
-            zk.checkpoint("listed", &[Local::Text(first)]);
+            if way == Way::Order {
+                zk.checkpoint("listed", &[Local::Text(first)]);
+            }
             zk.sync(&a).await?;
             Ok(Some(if **first == *"x" { "x" } else { "y" }))
         }
@@ -93,6 +102,17 @@ async fn look(way: Way, zk: &impl ZooKeeper) -> Result<Option<&'static str>, Err
             let other: ZPath = "/a/other".parse().expect("a path");
             let (first, second) = (create(&own), create(&other));
             let (first, second) = (first.await?.1, second.await?.1);
+            Ok(Some(if first.ctime_ms() <= second.ctime_ms() { "in order" } else { "otherwise" }))
+        }
+        Way::TimesOfMultis => {
+            let paths: [ZPath; 2] = ["/a/own", "/a/other"].map(|path| path.parse().expect("a path"));
+            for path in &paths {
+                let _ = zk.multi(vec![Op::create(path.text(), Data::NULL, CreateMode::Persistent)]).await?;
+            }
+            let (Some(first), Some(second)) = (zk.exists(&paths[0]).await?, zk.exists(&paths[1]).await?)
+            else {
+                return Ok(None);
+            };
             Ok(Some(if first.ctime_ms() <= second.ctime_ms() { "in order" } else { "otherwise" }))
         }
         Way::TimesOfSets => {
@@ -122,12 +142,14 @@ async fn look(way: Way, zk: &impl ZooKeeper) -> Result<Option<&'static str>, Err
 fn what_code_reads_comes_in_each_way() {
     for (way, admin, ways) in [
         (Way::Order, 0, ["x", "y"]),
+        (Way::OrderLater, 0, ["x", "y"]),
         (Way::Ends, 0, ["x", "y"]),
         (Way::Times, 0, ["in order", "otherwise"]),
+        (Way::TimesOfMultis, 0, ["in order", "otherwise"]),
         (Way::TimesOfSets, 2, ["in order", "otherwise"]),
         (Way::Owners, 0, ["in order", "otherwise"]),
     ] {
-        let clients = if matches!(way, Way::Times | Way::TimesOfSets) { 1 } else { 2 };
+        let clients = if matches!(way, Way::Times | Way::TimesOfMultis | Way::TimesOfSets) { 1 } else { 2 };
         for saw in ways {
             let trial = Trial::new("reads", move |zk, probe, role| actor(way, zk, probe, role))
                 .opts_out(&zk_harness::promises::STANDARD)
@@ -137,5 +159,45 @@ fn what_code_reads_comes_in_each_way() {
             let check = run(Arc::new(trial), &CheckConfig::new(Bounds { admin, ..Bounds::clients(clients) }));
             assert_eq!(broken(&check), ["never"], "{way:?} {saw}: {:?}", check.verdict);
         }
+    }
+}
+
+/// Of what a model does not vary, or not in every way, it says so.
+#[test]
+fn what_is_read_and_comes_in_one_way_leaves_a_check_undecided() {
+    #[derive(Clone, Copy, Debug)]
+    enum Looks {
+        AtAnId,
+        AtANumber,
+        AtManyNames,
+        ForUpkeep,
+    }
+    for looks in [Looks::AtAnId, Looks::AtANumber, Looks::AtManyNames, Looks::ForUpkeep] {
+        let trial = Trial::new("looks", move |zk, probe, _| async move {
+            let [a, x, _] = paths();
+            let about = match looks {
+                Looks::AtAnId => zk.session().get().to_string(),
+                Looks::AtANumber => match zk.exists(&a).await {
+                    Ok(Some(stat)) => stat.mzxid().counter().to_string(),
+                    _ => return End::Failed,
+                },
+                Looks::AtManyNames => match zk.children(&a).await {
+                    Ok(names) => names[0].to_string(),
+                    Err(_) => return End::Failed,
+                },
+                Looks::ForUpkeep => {
+                    let _ = zk.create(&x, Data::NULL, CreateMode::Container).await;
+                    "".to_owned()
+                }
+            };
+            probe.observe(Observation::note(SAW, &about, 0));
+            End::Done
+        });
+        let trial = trial
+            .opts_out(&zk_harness::promises::STANDARD)
+            .setup(["/a", "/a/1", "/a/2", "/a/3", "/a/4", "/a/5", "/a/6"])
+            .promises(|| vec![Box::new(Never("nothing"))]);
+        let check = run(Arc::new(trial), &CheckConfig::new(Bounds::clients(1)));
+        assert!(matches!(check.verdict, Verdict::Undecided { .. }), "{looks:?}: {:?}", check.verdict);
     }
 }

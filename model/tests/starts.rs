@@ -3,7 +3,7 @@
 use crate::common::{broken, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, ZPath, ZooKeeper};
+use zk_api::{CreateMode, Data, KeeperState, ZPath, ZooKeeper};
 use zk_harness::event::{End, Event, Observation};
 use zk_harness::probe::Probe;
 use zk_harness::promise::{Finding, Promise, Rest, Terms, Violation};
@@ -79,6 +79,8 @@ struct Begins {
     polls: bool,
     /// They tell which session they have.
     tells: bool,
+    /// They say that they begin only if they have no session yet.
+    only_early: bool,
 }
 
 impl From<Begins> for Trial {
@@ -99,7 +101,9 @@ impl Begins {
     async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, role: Role) -> End {
         let tell = |what, number| probe.observe(Observation::note(Word::own(what), "", number));
         let node = ZPath::parse("/a/b").expect("a path");
-        tell("begins", 0);
+        if !self.only_early || zk.state() == KeeperState::Disconnected {
+            tell("begins", 0);
+        }
         if role.me.process == 0 {
             while let (true, Ok(None)) = (self.polls, zk.exists(&node).await) {
                 zk.checkpoint("looks", &[]);
@@ -128,13 +132,16 @@ fn breaks(begins: Begins) -> bool {
 
 #[test]
 fn a_process_may_begin_when_another_has_ended() {
-    assert!(breaks(Begins { promised: What::NoneIsLate, polls: false, tells: false }));
+    for only_early in [false, true] {
+        let begins = Begins { promised: What::NoneIsLate, polls: false, tells: false, only_early };
+        assert!(breaks(begins), "only early: {only_early}");
+    }
 }
 
 #[test]
 fn who_begins_first_may_have_the_lower_id_and_the_higher() {
     for promised in [What::FirstIsLower, What::FirstIsHigher] {
-        assert!(breaks(Begins { promised, polls: false, tells: true }), "{promised:?}");
+        assert!(breaks(Begins { promised, polls: false, tells: true, only_early: false }), "{promised:?}");
     }
 }
 
@@ -142,6 +149,6 @@ fn who_begins_first_may_have_the_lower_id_and_the_higher() {
 #[test]
 fn every_process_begins_sooner_or_later() {
     for (polls, tells) in [(false, false), (true, false), (true, true)] {
-        assert!(!breaks(Begins { promised: What::AllBegin, polls, tells }));
+        assert!(!breaks(Begins { promised: What::AllBegin, polls, tells, only_early: false }));
     }
 }
