@@ -66,7 +66,11 @@ fn a_program_that_ends_itself_as_its_session_expires_is_started_again_and_has_no
     let words = format!("{words} --set faults.expiries=20 --set rounds=8 --set fault-seconds=3");
     let ran = drive(folder.path(), &kazoo(&python, &worker), &words);
     let report = ran.json::<DriveReport>();
-    assert_eq!(ran.status, 0, "{report:#}{}", ran.stderr);
+    // Where one of the two has no processor for long, the lock's other promises may not be put to the test.
+    assert!([0, 3].contains(&ran.status), "{report:#}{}", ran.stderr);
+    let promises = report["promises"].as_array().expect("they are told");
+    let no_failure = promises.iter().find(|promise| promise["name"] == "no-failure").expect("it is owed");
+    assert_eq!(no_failure["verdict"], "held", "{report:#}");
     assert!(report["faults"].as_u64() >= Some(2), "{report:#}");
 }
 

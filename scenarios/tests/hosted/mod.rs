@@ -20,10 +20,13 @@ fn host() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/hosted/python")
 }
 
-/// Runs the command in a folder of programs.
+/// Runs the command in a folder of programs. Of these tests several run at a time: one job each starts fewer workers.
 fn zoocheck(folder: &Path, hash_seed: &str, words: &str) -> Output {
+    let sweeps = words.starts_with("run ") && words.contains("--seeds");
+    let jobs = (sweeps && !words.contains("--jobs")).then_some("--jobs=1");
     Command::new(env!("CARGO_BIN_EXE_zoocheck"))
         .args(words.split(' '))
+        .args(jobs)
         .current_dir(folder)
         .env("PYTHONHASHSEED", hash_seed)
         .output()

@@ -58,11 +58,11 @@ fn the_lock_holds_while_the_leader_and_then_a_follower_are_killed_and_come_back(
 fn the_lock_holds_while_sessions_are_lost_and_clients_begin_a_second_life() {
     let Some(real) = servers(1) else { return };
     let report = thread::scope(|scope| {
-        let run = scope.spawn(|| run(&real.servers, &scenario(1000)));
+        let run = scope.spawn(|| run(&real.servers, &scenario(4000)));
         thread::sleep(Duration::from_secs(2));
         real.ask("kill", &["1"]);
         // Clients give their sessions up after 7/5 of the timeout.
-        thread::sleep(Duration::from_secs(4));
+        thread::sleep(Duration::from_secs(8));
         real.ask("restart", &["1"]);
         run.join().expect("no panic")
     });

@@ -101,7 +101,7 @@ fn run(real: &Real, wrong: Wrong, limit_s: u64) -> LiveReport {
     let catalogue = Catalogue::default().with(Recipe { wrong, next: Arc::default() });
     let scenario = catalogue.scenario("wrong").expect("a recipe");
     let clients = if wrong == Wrong::Sleeps { 1 } else { 3 };
-    let scenario = Scenario { clients, rounds: 1, session_timeout_ms: 1000, ..scenario };
+    let scenario = Scenario { clients, rounds: 1, session_timeout_ms: 3000, ..scenario };
     catalogue.live(&scenario, &real.servers, Duration::from_secs(limit_s)).expect("it runs")
 }
 
