@@ -14,12 +14,14 @@ pub struct Limits {
     pub cpu: Duration,
     /// Outside, without any processor time: a machine that is busy with something else leaves some.
     pub wait: Duration,
+    /// Outside, whatever it does: some wake up now and then for ever.
+    pub all: Duration,
 }
 
 impl Default for Limits {
     /// Ten thousands of times what a step takes.
     fn default() -> Limits {
-        Limits { cpu: Duration::from_secs(5), wait: Duration::from_secs(30) }
+        Limits { cpu: Duration::from_secs(5), wait: Duration::from_secs(30), all: Duration::from_secs(600) }
     }
 }
 
@@ -130,8 +132,10 @@ impl Watch {
 struct Seen {
     pid: u32,
     asked: u64,
-    /// Its processor time when it was first seen to be busy, when it was last, and since when it has not grown.
+    /// When it was first seen to be busy, and its processor time then.
+    first: Instant,
     before: Duration,
+    /// Its processor time when it was last seen to be, and since when it has not grown.
     cpu: Duration,
     since: Instant,
 }
@@ -144,17 +148,21 @@ impl Guard {
         }
         let (pid, asked) = (state.child.id(), state.asked);
         let cpu = cpu_of(pid);
-        let now = Seen { pid, asked, before: cpu, cpu, since: Instant::now() };
+        let now = Instant::now();
+        let now = Seen { pid, asked, first: now, before: cpu, cpu, since: now };
         let Some(last) = seen.iter().find(|last| last.pid == pid && last.asked == asked) else {
             return Some(now);
         };
         let since = if last.cpu == cpu { last.since } else { now.since };
         let why = if cpu.saturating_sub(last.before) > limits.cpu {
             format!("it spins: no answer after {} s of processor time", limits.cpu.as_secs_f32())
-        } else if since.elapsed() > limits.wait {
-            format!("it hangs: no answer after {} s", limits.wait.as_secs_f32())
+        } else if let Some(limit) = [(since, limits.wait), (last.first, limits.all)]
+            .into_iter()
+            .find(|(since, limit)| since.elapsed() > *limit)
+        {
+            format!("it hangs: no answer after {} s", limit.1.as_secs_f32())
         } else {
-            return Some(Seen { before: last.before, since, ..now });
+            return Some(Seen { first: last.first, before: last.before, since, ..now });
         };
         state.ended_for = Some(why);
         let _ = state.child.kill();

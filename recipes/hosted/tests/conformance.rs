@@ -39,7 +39,10 @@ fn host(mode: &str) -> Option<Result<Hosts, String>> {
     };
     // However busy the machine is, who only spins is not taken for one that hangs, nor one that is loaded for either.
     let limits = match mode {
-        "spins" => Limits { cpu: Duration::from_millis(500), wait: Duration::from_secs(300) },
+        "spins" => {
+            Limits { cpu: Duration::from_millis(500), wait: Duration::from_secs(300), ..Limits::default() }
+        }
+        "wakes now and then" => Limits { all: Duration::from_secs(6), ..Limits::default() },
         "hangs" | "endless frame" => Limits { wait: Duration::from_secs(5), ..Limits::default() },
         _ => Limits::default(),
     };
@@ -108,6 +111,7 @@ fn whoever_does_not_keep_to_the_protocol_is_told_of_in_one_line() {
         ("dies", "it ends in the middle, by signal: 9 (SIGKILL)"),
         ("spins", "it spins: no answer after 0.5 s of processor time"),
         ("hangs", "it hangs: no answer after 5 s"),
+        ("wakes now and then", "it hangs: no answer after 6 s"),
         ("closes", "it has closed its stdout"),
         ("unknown kind", "it writes garbage to its stdout: an answer of an unknown kind"),
         ("too short", "it writes garbage to its stdout: an answer that ends too early"),

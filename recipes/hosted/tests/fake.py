@@ -29,6 +29,10 @@ def misbehave():
             pass
     elif mode == "hangs":
         time.sleep(3600)
+    elif mode == "wakes now and then":
+        while True:
+            time.sleep(0.5)
+            sum(range(500_000))
     elif mode == "closes":
         os.close(1)
         time.sleep(3600)
