@@ -186,7 +186,9 @@ impl Promise for NoOpeningMissed {
             .about(
                 "At rest, nobody waits who has seen a barrier that was lowered since, though it is up again.",
             )
-            .tested_when("Somebody passes that has seen a barrier which was lowered since.")
+            .tested_when(
+                "Somebody that has seen a barrier which was lowered since passes while it is up again.",
+            )
     }
 
     fn begins_with(&mut self, setup: &[Text]) {
@@ -196,6 +198,7 @@ impl Promise for NoOpeningMissed {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((_, Some(wait))) = self.0.see(event)
             && wait.owed
+            && self.0.is_up
         {
             found.push(Finding::Tested);
         }
@@ -339,10 +342,9 @@ mod tests {
         let found = judged(&mut BarrierHolds::of(NODE), &[comes(1), passes(1)]);
         assert_eq!(broken_by(&found), [("p1 passes /gate/barrier, which was up all the time", None)]);
         let lowered = [comes(1), sees(1), down(), passes(1)];
-        for promise in [&mut BarrierReleases::of(NODE) as &mut dyn AnyPromise, &mut NoOpeningMissed::of(NODE)]
-        {
-            assert_eq!(judged(promise, &lowered), [Finding::Tested]);
-        }
+        assert_eq!(judged(&mut BarrierReleases::of(NODE), &lowered), [Finding::Tested]);
+        let raised_again = [comes(1), sees(1), down(), up(), passes(1)];
+        assert_eq!(judged(&mut NoOpeningMissed::of(NODE), &raised_again), [Finding::Tested]);
     }
 
     #[test]
@@ -435,7 +437,9 @@ mod tests {
         assert_eq!(resting(NoOpeningMissed::of(NODE), unseen, &waiting(1)), []);
         let passing =
             |events: Vec<Event>| findings(NoOpeningMissed::of(NODE), [events, vec![passes(1)]].concat());
-        assert_eq!(passing(vec![up(), comes(1), sees(1), down()]), [Finding::Tested]);
-        assert_eq!(passing(vec![up(), comes(1), down()]), [], "it has not seen it");
+        assert_eq!(passing(vec![up(), comes(1), sees(1), down(), up()]), [Finding::Tested]);
+        assert_eq!(passing(vec![up(), comes(1), down(), up()]), [], "it has not seen it");
+        // So does whoever passes no barrier that is up again.
+        assert_eq!(passing(vec![up(), comes(1), sees(1), down()]), []);
     }
 }
