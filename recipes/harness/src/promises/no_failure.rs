@@ -18,9 +18,9 @@ pub struct NoFailure {
     /// Who has closed its last session itself.
     closed: BTreeSet<ActorId>,
     /// What a main thread has begun, and has not told the end of; whether its client has opened another session since,
-    /// and whether it puts that: who puts something else has left the former as it is, whatever has come of it. What
-    /// promises have no words for may go on for ever, and so may membership; and many that attempt tell no more of it.
-    /// Other threads may end with their process, or be told of by others.
+    /// and whether it puts that, or leaves it: who puts or joins something else has left the former as it is, whatever
+    /// has come of it. What promises have no words for may go on for ever, and so may membership; and many that attempt
+    /// tell no more of it. Other threads may end with their process, or be told of by others.
     open: BTreeMap<(ActorId, Text), (bool, bool)>,
 }
 
@@ -78,8 +78,11 @@ impl NoFailure {
         };
         // Who tries something else has left the former as it is.
         let puts = [words::PUTS, words::SETS].contains(&word);
-        if puts {
+        if puts || word == words::JOINS {
             self.open.retain(|(other, _), (_, puts)| *other != actor || !*puts);
+        }
+        if word == words::LEAVES {
+            self.open.entry(about.clone()).and_modify(|(_, leaves)| *leaves = true);
         }
         if ends {
             self.open.remove(&about);
@@ -251,6 +254,24 @@ mod tests {
         );
         assert_eq!(judged(&[puts("1"), vec![notes(1, "puts", "3")], puts("2"), has_put()]), 0);
         assert_eq!(judged(&[puts("2"), vec![notes(1, "puts", "3")]]), 1, "another is no matter of it");
+    }
+
+    /// As the README has it, and it had failed.
+    #[test]
+    fn a_member_that_changes_its_znode_leaves_the_former_one() {
+        let begins =
+            |word, node| Event::Observed { actor: actor(0), what: Observation::begins(word, node, 1) };
+        let [joins, joins_other] = ["/group/a", "/group/b"].map(|node| begins(words::JOINS, node));
+        let leaves = notes(0, "leaves", "/group/a");
+        let ended = Observation::ends(words::ENDS_ITS_ROUND_WITH, "/group/b", 1);
+        let end = [Event::Observed { actor: actor(0), what: ended }, finished(0)];
+        let ends = |told: &[&Event]| {
+            let told = told.iter().map(|event| (*event).clone());
+            broken_by(&judged(told.chain(end.clone()).collect())).len()
+        };
+        assert_eq!(ends(&[&joins, &leaves, &joins_other]), 0);
+        assert_eq!(ends(&[&joins, &joins_other]), 1, "it has not left it");
+        assert_eq!(ends(&[&joins, &leaves]), 1, "nor does it join another");
     }
 
     /// What it had begun by the new session was forgotten with the former one; and what it asked for without any was
