@@ -47,6 +47,18 @@ fn told(arguments: &str) -> (Child, impl BufRead) {
     (child, stderr)
 }
 
+/// Each seed took longer than the one before, and the first was run four times.
+fn ends_at_the_first_seed() {
+    let program = std::env::current_exe().expect("it runs");
+    let run = Command::new(program).args("run endless --seeds 1000 --jobs 1".split(' ')).output();
+    let run = run.expect("it starts");
+    let (said, told) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert_eq!(run.status.code(), Some(1), "{said}{told}");
+    assert_eq!(told.matches(HANGS).count(), 1, "{said}{told}");
+    assert!(said.contains("the recipe of p0 does not end its turn"), "{said}");
+    assert!(said.contains("these seeds were not run: 1..1000"), "{said}");
+}
+
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|what| ["run", "check", "judge"].contains(&what.as_str())) {
         return Catalogue::empty().with(Endless).main();
@@ -70,5 +82,6 @@ fn main() -> ExitCode {
         }
         println!("{command}: told to end, it does");
     }
+    ends_at_the_first_seed();
     ExitCode::SUCCESS
 }

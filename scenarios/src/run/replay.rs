@@ -11,7 +11,7 @@ use crate::{BadInput, draw, story};
 use zk_reports::{
     Answer, Cause, Diagram, Mark, NoReturn, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport, seconds,
 };
-use zk_simulator::{Run, RunOptions, RunViolation};
+use zk_simulator::{Invariant, Run, RunOptions, RunViolation};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from. It is about the break of
 /// one promise, if one is named, and from when on that was not avoided any more, if so much is to be tried.
@@ -115,6 +115,7 @@ pub(crate) fn drawn(
     is_stopped: &dyn Fn() -> bool,
 ) {
     report.draw(|failure, _| {
+        has_trace(&failure.promise)?;
         let run = traced(target, failure.seed, RunOptions::default()).ok()?;
         let no_return = lost(target, &run, Some(&failure.promise), redraws, is_stopped).ok()?;
         if is_stopped() {
@@ -128,9 +129,15 @@ pub(crate) fn drawn(
 /// Says of the first breaks of a sweep why: each is run again, with its trace.
 pub(crate) fn explained(target: &Target, report: &mut SweepReport) {
     report.explain(|failure| {
+        has_trace(&failure.promise)?;
         let run = traced(target, failure.seed, RunOptions::default()).ok()?;
         why(&run, &failure.promise)
     });
+}
+
+/// `None` for what leaves no trace: a run of which a step never ended.
+fn has_trace(promise: &str) -> Option<()> {
+    (promise != Invariant::EveryStepEnds.name()).then_some(())
 }
 
 /// Why a promise was broken in a run that has its trace.

@@ -7,6 +7,7 @@ use crate::timeline::Moment;
 use std::collections::BTreeMap;
 use zk_harness::heard::Told;
 use zk_harness::promise::Assumption;
+use zk_invariants::Invariant;
 use zk_proto::visible::VisibleStep;
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
@@ -60,6 +61,12 @@ impl Run {
     /// What was broken although no assumption of it was violated, in order of time.
     pub fn owed(&self) -> impl Iterator<Item = &RunViolation> + Clone {
         self.violations.iter().filter(|violation| violation.violated_assumption.is_none())
+    }
+
+    /// Whether it came to an end. Of one that did not nothing is known but whose step does not end, and its thread goes
+    /// on until the process ends.
+    pub fn has_ended(&self) -> bool {
+        !self.violations.iter().any(|violation| violation.promise == Invariant::EveryStepEnds.name())
     }
 }
 
