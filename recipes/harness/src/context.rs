@@ -60,7 +60,7 @@ impl SessionTracker {
         };
         match truth {
             GroundTruth::SessionOpened { session, actor } => {
-                self.standing.opens_session(*actor);
+                self.standing.opens_session(*actor, *session);
                 self.live.insert(*session, *actor);
                 self.opened.insert(*session, *actor);
                 // Its client has renewed it.
@@ -68,8 +68,9 @@ impl SessionTracker {
             }
             GroundTruth::SessionClosed { session, actor, expired } => {
                 self.live.remove(session);
-                if self.live.values().any(|other| other == actor) {
-                    self.standing.forgets_former(*actor);
+                // One that its client has given up may live longer than the one that it has now.
+                if self.live.contains_key(&self.standing.newest(*actor)) {
+                    self.standing.forgets_former(*actor, *session);
                     return None;
                 }
                 self.ended.insert(*actor);

@@ -2,7 +2,7 @@
 
 use crate::event::{ActorId, Observation};
 use std::collections::BTreeMap;
-use zk_api::Text;
+use zk_api::{SessionId, Text};
 
 /// How an actor stands to a lock, by what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,13 +17,17 @@ pub(crate) enum Standing {
 
 /// How those who live stand to a lock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Standings(BTreeMap<ActorId, Stand>);
+pub(crate) struct Standings {
+    all: BTreeMap<ActorId, Stand>,
+    /// The last session that each process was given. One that its client has given up before may live on.
+    newest: BTreeMap<ActorId, SessionId>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Stand {
     how: Standing,
-    /// It has stood so since before its client opened another session, while the former one was not closed yet.
-    is_former: bool,
+    /// The last session that its process had been given as it took it.
+    session: SessionId,
     /// The znode by which it has it, until it enters.
     by: Option<Text>,
     /// It has entered and not left, and has entered so many times more without asking.
@@ -46,8 +50,8 @@ struct Again {
 }
 
 impl Stand {
-    fn new(how: Standing) -> Stand {
-        Stand { how, is_former: false, by: None, inside: None, again: None }
+    fn new(how: Standing, session: SessionId) -> Stand {
+        Stand { how, session, by: None, inside: None, again: None }
     }
 
     fn has(&self) -> Option<Standing> {
@@ -58,8 +62,8 @@ impl Stand {
         self.again.is_some_and(|again| again.asks)
     }
 
-    /// How it stands after it has told this; `None` if it is through with the lock.
-    fn after(mut self, what: &Observation) -> Option<Stand> {
+    /// How it stands after it has told this in its process's newest session; `None` if it is through with the lock.
+    fn after(mut self, what: &Observation, newest: SessionId) -> Option<Stand> {
         if self.again.is_some_and(|again| again.anew) {
             self.again = None;
             match what {
@@ -71,14 +75,14 @@ impl Stand {
         let goes_on = self.is_nested(what)
             || match what {
                 // Who asks once more for what it has keeps it meanwhile.
-                Observation::Attempts { .. } if self.has().is_some() && !self.is_former => {
+                Observation::Attempts { .. } if self.has().is_some() && self.session == newest => {
                     self.again.get_or_insert_default().asks = true;
                     true
                 }
                 Observation::Attempts { .. } => false,
                 _ => self.ends_inner(what),
             };
-        if goes_on { Some(self) } else { self.stands(what) }
+        if goes_on { Some(self) } else { self.stands(what, newest) }
     }
 
     /// Whether this begins or ends a section within another one for which it has not asked.
@@ -143,7 +147,7 @@ impl Stand {
         }
     }
 
-    fn stands(mut self, what: &Observation) -> Option<Stand> {
+    fn stands(mut self, what: &Observation, newest: SessionId) -> Option<Stand> {
         // Unless it may be inside by another znode.
         let may_name = (self.has().is_none() || self.by.is_some()) && self.again.is_none();
         self.by = match what {
@@ -161,7 +165,7 @@ impl Stand {
             Observation::Enters { .. } => Standing::Holds,
             _ => return None,
         };
-        self.is_former = false;
+        self.session = newest;
         Some(self)
     }
 }
@@ -170,52 +174,60 @@ impl Standings {
     /// What it says of the lock.
     pub(crate) fn hear(&mut self, actor: ActorId, what: &Observation) {
         if what.told().is_none() {
-            let before = self.0.remove(&actor).unwrap_or_else(|| Stand::new(Standing::Waits));
-            self.0.extend(before.after(what).map(|after| (actor, after)));
+            let newest = self.newest(actor.main());
+            let before = self.all.remove(&actor).unwrap_or_else(|| Stand::new(Standing::Waits, newest));
+            self.all.extend(before.after(what, newest).map(|after| (actor, after)));
         }
     }
 
     pub(crate) fn get(&self, actor: ActorId) -> Option<Standing> {
-        self.0.get(&actor).map(|stand| stand.how)
+        self.all.get(&actor).map(|stand| stand.how)
     }
 
     /// How it has it that has entered and not left.
     pub(crate) fn inside(&self, actor: ActorId) -> Option<Standing> {
-        self.0.get(&actor).filter(|stand| stand.inside.is_some()).map(|stand| stand.how)
+        self.all.get(&actor).filter(|stand| stand.inside.is_some()).map(|stand| stand.how)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ActorId, Standing)> {
-        self.0.iter().map(|(actor, stand)| (*actor, stand.how))
+        self.all.iter().map(|(actor, stand)| (*actor, stand.how))
     }
 
     /// It stands so, whatever it says.
     pub(crate) fn insert(&mut self, actor: ActorId, how: Standing) {
-        self.0.entry(actor).or_insert_with(|| Stand::new(how)).how = how;
+        let newest = self.newest(actor.main());
+        self.all.entry(actor).or_insert_with(|| Stand::new(how, newest)).how = how;
     }
 
     fn of(&mut self, process: ActorId) -> impl Iterator<Item = &mut Stand> {
-        self.0.iter_mut().filter(move |(actor, _)| actor.main() == process).map(|(_, stand)| stand)
+        self.all.iter_mut().filter(move |(actor, _)| actor.main() == process).map(|(_, stand)| stand)
+    }
+
+    /// The last session that a process was given.
+    pub(crate) fn newest(&self, process: ActorId) -> SessionId {
+        self.newest.get(&process).copied().unwrap_or(SessionId::NONE)
     }
 
     /// What its threads take from now on is not what they have by the former session.
-    pub(crate) fn opens_session(&mut self, process: ActorId) {
+    pub(crate) fn opens_session(&mut self, process: ActorId, session: SessionId) {
+        self.newest.insert(process, session);
         for stand in self.of(process) {
             if stand.asks() {
                 stand.how = Standing::Waits;
             }
-            (stand.is_former, stand.inside, stand.again) = (true, None, None);
+            (stand.inside, stand.again) = (None, None);
         }
     }
 
     /// Its session has ended. Who has closed it itself is inside until it leaves.
     pub(crate) fn ends_session(&mut self, process: ActorId, has_expired: bool) {
         let is_inside = |stand: &Stand| !has_expired && stand.inside.is_some();
-        self.0.retain(|actor, stand| actor.main() != process || is_inside(stand));
+        self.all.retain(|actor, stand| actor.main() != process || is_inside(stand));
     }
 
     /// A session has ended that was given up for another: nothing is left of how they stood by it.
-    pub(crate) fn forgets_former(&mut self, process: ActorId) {
-        self.0.retain(|actor, stand| !stand.is_former || actor.main() != process);
+    pub(crate) fn forgets_former(&mut self, process: ActorId, session: SessionId) {
+        self.all.retain(|actor, stand| stand.session != session || actor.main() != process);
     }
 
     /// A process has made a znode: what its threads ask for they get by that, and not by what they have. What they are
@@ -232,11 +244,11 @@ impl Standings {
     /// Who deletes the znode by which it has the lock has given it back, unless it is inside.
     pub(crate) fn gives_back(&mut self, process: ActorId, path: &Text) {
         let has_by = |stand: &Stand| stand.by.as_ref() == Some(path) && stand.again.is_none();
-        self.0.retain(|actor, stand| actor.main() != process || !has_by(stand));
+        self.all.retain(|actor, stand| actor.main() != process || !has_by(stand));
     }
 
     /// Those stand to the lock no more.
     pub(crate) fn forgets(&mut self, are_those: impl Fn(ActorId) -> bool) {
-        self.0.retain(|actor, _| !are_those(*actor));
+        self.all.retain(|actor, _| !are_those(*actor));
     }
 }

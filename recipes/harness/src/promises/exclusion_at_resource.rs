@@ -9,7 +9,7 @@ use crate::standing::Standing;
 use crate::words::{self, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use zk_api::{Text, Zxid};
+use zk_api::{SessionId, Text, Zxid};
 
 /// At an outside resource, no holder's write is accepted once a later holder's was.
 ///
@@ -40,13 +40,11 @@ pub struct ExclusionAtResource {
     /// Who was granted the lock earlier than that, and whether an exclusive holder has written since: then their
     /// writes come too late, and those of exclusive ones in any case.
     superseded: BTreeMap<ActorId, bool>,
-    /// Who was ever granted it, or has entered, and whether it was in shared mode the last time.
-    granted: BTreeMap<ActorId, bool>,
-    /// Who was not granted it since it opened another session: what it has is of the former one.
-    renewed: BTreeSet<ActorId>,
-    /// Whose code has ended, and who had closed its session before, and was not granted it since.
+    /// Who was ever granted it, or has entered; whether it was in shared mode the last time, and by which session.
+    granted: BTreeMap<ActorId, (bool, SessionId)>,
+    /// Whose code has ended, and by which sessions somebody was granted it who has closed them before that.
     finished: BTreeSet<ActorId>,
-    closed: BTreeSet<ActorId>,
+    closed: BTreeSet<SessionId>,
     /// Who waits for a lock-delay, and who had outlived its session as it began to.
     waits: BTreeMap<ActorId, BTreeSet<ActorId>>,
     /// Whose sessions, by which they were granted it, ended longer ago than the lock-delay.
@@ -110,7 +108,6 @@ impl ExclusionAtResource {
             order: Vec::new(),
             superseded: BTreeMap::new(),
             granted: BTreeMap::new(),
-            renewed: BTreeSet::new(),
             finished: BTreeSet::new(),
             closed: BTreeSet::new(),
             waits: BTreeMap::new(),
@@ -126,15 +123,11 @@ impl ExclusionAtResource {
             }
             Event::Is(_) | Event::Observed { .. } => false,
         };
-        if let Event::Is(GroundTruth::SessionOpened { actor, .. }) = event
-            && (self.tracker.has_ended(*actor) || self.has_a_session(*actor))
-        {
-            self.renewed.insert(*actor);
-        }
-        if let Event::Is(GroundTruth::SessionClosed { actor, expired: false, .. }) = event
+        if let Event::Is(GroundTruth::SessionClosed { session, actor, expired: false }) = event
             && !self.finished.contains(actor)
+            && self.granted.values().any(|(_, by)| by == session)
         {
-            self.closed.insert(*actor);
+            self.closed.insert(*session);
         }
         let dies = self.tracker.see(event);
         // Elsewhere a late write by an earlier grant would pass for one by this.
@@ -188,7 +181,8 @@ impl ExclusionAtResource {
                 self.granted(actor, (&"".into(), None), false);
             }
             Observation::Enters { lock } if **lock == *self.lock => {
-                self.granted.entry(actor).or_insert(false);
+                let by = self.tracker.standing.newest(actor.main());
+                self.granted.entry(actor).or_insert((false, by));
             }
             Observation::Leaves { lock } | Observation::GivesUp { lock, .. } if **lock == *self.lock => {
                 self.asking.remove(&actor);
@@ -206,7 +200,7 @@ impl ExclusionAtResource {
             words::WAITS_FOR_DELAY => {
                 let all = self.order.iter().chain(self.superseded.keys());
                 let ended = all.filter(|other| self.outlived_its_session(**other));
-                self.waits.insert(actor, ended.map(|other| other.main()).collect());
+                self.waits.insert(actor, ended.copied().collect());
             }
             words::HAS_WAITED => {
                 let ended = self.waits.remove(&actor).unwrap_or_default();
@@ -219,17 +213,19 @@ impl ExclusionAtResource {
     }
 
     fn granted(&mut self, actor: ActorId, (node, token): (&Text, Option<Zxid>), shares: bool) {
-        self.granted.insert(actor, shares);
         let was_before = self.overwritten.tells(actor, token);
         let lost = self.tracker.has_ended(actor) || self.tracker.lost_to_another(actor, node);
-        let asked = self.asking.remove(&actor);
-        // Who has lost it already has its place; and so has who held it alone and makes do with a share now.
-        if !(lost || !asked && shares && self.has_place(actor)) {
-            let process = actor.main();
-            self.renewed.remove(&process);
-            self.closed.remove(&process);
-            self.long_ended.remove(&process);
-            self.waits.values_mut().for_each(|ended| ended.retain(|other| *other != process));
+        // Who has held it alone and makes do with a share now has its place, and has it by the session that it had.
+        let makes_do = !self.asking.remove(&actor) && shares && self.has_place(actor);
+        let had = self.granted.get(&actor).map(|(_, by)| *by).filter(|_| makes_do);
+        let by = had.unwrap_or_else(|| self.tracker.standing.newest(actor.main()));
+        self.granted.insert(actor, (shares, by));
+        // Who has lost it already has its place as well.
+        if !(lost || makes_do) {
+            self.long_ended.remove(&actor);
+            for ended in self.waits.values_mut() {
+                ended.remove(&actor);
+            }
             if !was_before {
                 self.put_last(actor);
             }
@@ -241,11 +237,7 @@ impl ExclusionAtResource {
     }
 
     fn shares(&self, actor: ActorId) -> bool {
-        self.granted.get(&actor) == Some(&true)
-    }
-
-    fn has_a_session(&self, process: ActorId) -> bool {
-        self.tracker.live.values().any(|other| *other == process)
+        self.granted.get(&actor).is_some_and(|(shares, _)| *shares)
     }
 
     fn is_at(&self, resource: Resource) -> bool {
@@ -287,7 +279,7 @@ impl ExclusionAtResource {
         let exclusive = !self.shares(writer);
         // Sharers do not contradict each other.
         let placed = || self.granted.iter().filter(|(actor, _)| self.has_place(**actor));
-        let passes = match placed().count() > 1 && placed().any(|(_, shares)| !shares) {
+        let passes = match placed().count() > 1 && placed().any(|(_, (shares, _))| !shares) {
             true => Effect::Passes,
             false => Effect::None,
         };
@@ -306,11 +298,13 @@ impl ExclusionAtResource {
 
     /// Whether the session has ended that it was granted the lock by.
     fn outlived_its_session(&self, writer: ActorId) -> bool {
-        let process = writer.main();
-        let sessions = self.tracker.live.values().filter(|other| **other == process).count();
-        // To close it is to give the lock back.
-        !self.closed.contains(&process)
-            && (self.tracker.has_ended(writer) || self.renewed.contains(&process) && sessions == 1)
+        match self.granted.get(&self.by_whose_grant(writer)) {
+            // To close it is to give the lock back. From outside, sessions are not known.
+            Some((_, by)) => {
+                *by != SessionId::NONE && !self.tracker.live.contains_key(by) && !self.closed.contains(by)
+            }
+            None => self.tracker.has_ended(writer),
+        }
     }
 
     fn kind(&self) -> &'static str {
@@ -326,7 +320,7 @@ impl ExclusionAtResource {
         match self.at {
             At::Fenced | At::Checked => None,
             At::Unfenced if self.outlived_its_session(writer) => Some(Assumption::NoActionAfterSessionEnd),
-            At::Delayed(_) if self.long_ended.contains(&writer.main()) => {
+            At::Delayed(_) if self.long_ended.contains(&self.by_whose_grant(writer)) => {
                 Some(Assumption::NoActionAfterSessionEnd)
             }
             At::Unfenced | At::Delayed(_) => {

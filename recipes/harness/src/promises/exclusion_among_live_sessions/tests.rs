@@ -27,6 +27,15 @@ fn two_threads_of_a_session_are_two_holders_and_end_with_it() {
     assert_eq!(broken_by(&after), []);
 }
 
+/// A session that its client had given up for dead, and that lived on, was taken for the one by which it held.
+#[test]
+fn who_loses_the_session_by_which_it_holds_holds_no_more_though_a_former_one_lives() {
+    let of_last = |expired| GroundTruth::SessionClosed { session: session(7), actor: actor(0), expired };
+    let before = vec![opened(0), opened(1), opened_anew(0), attempts(0), granted(0), attempts(1)];
+    let next = |ends: Vec<Event>| broken_by(&judge([before.clone(), ends, vec![granted(1)]].concat())).len();
+    assert_eq!((next(vec![]), next(vec![closed(0)]), next(vec![Event::Is(of_last(true))])), (1, 1, 0));
+}
+
 /// Whoever took the lock in a function that it called within it held nothing any more when that had ended.
 #[test]
 fn who_takes_what_it_has_once_more_has_it_until_the_outer_section_ends() {

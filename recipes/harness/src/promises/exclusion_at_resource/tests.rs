@@ -81,7 +81,7 @@ fn a_late_write_of_an_ended_session_is_expected_at_the_unfenced_resource() {
 
 #[test]
 fn a_late_write_of_a_session_that_was_renewed_is_expected_until_the_next_grant() {
-    let renewed = vec![closed(0), opened(0)];
+    let renewed = vec![closed(0), opened_anew(0)];
     let makes_do = [renewed.clone(), vec![shares(0)]].concat();
     for renewed in [renewed.clone(), makes_do] {
         let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, renewed));
@@ -90,6 +90,19 @@ fn a_late_write_of_a_session_that_was_renewed_is_expected_until_the_next_grant()
     let again = [renewed, vec![granted(0), granted(1), wrote(Unfenced, 1, true)]].concat();
     let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, again));
     assert_eq!(broken_by(&found), [(UNFENCED, None)]);
+}
+
+/// What another thread was granted by the next session made it pass for a grant by that, and a session that its client
+/// had given up for dead, and that lived, for the one by which it was granted.
+#[test]
+fn a_late_write_is_expected_by_the_session_of_its_own_grant() {
+    let judge = |before: Vec<Event>| {
+        broken_by(&findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, before)))[0].1
+    };
+    let other = vec![closed(0), opened_anew(0), by_thread(1, attempts(0)), by_thread(1, granted(0))];
+    assert_eq!(judge(other), Some(Assumption::NoActionAfterSessionEnd));
+    let next = Event::Is(GroundTruth::SessionOpened { session: session(50), actor: actor(0) });
+    assert_eq!(judge(vec![closed(0), opened_anew(0), next]), Some(Assumption::NoActionAfterSessionEnd));
 }
 
 /// Two live sessions of one process are two chances, and a former one that ends later has ended all the same.
