@@ -4,34 +4,44 @@ use super::findings::broken;
 use crate::context::{SessionTracker, parent, within};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Assumption, Finding, Promise, Terms};
-use std::collections::BTreeSet;
-use zk_api::{EventType, SessionId, Text};
+use crate::standing::Standing;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{EventType, SessionId, Text, sequence_of};
 
 /// The deletion of a contender's znode wakes one client at most, and so does every other change there: no event wakes a
 /// herd.
 ///
 /// A client that loses its znode to an administrator may go on waiting where it waits, and so may the next in line:
 /// others may then be woken together with it, but no two others together. It keeps watching what it watched then, as
-/// long as its session lives, even if it has another znode and waits elsewhere.
+/// long as its session lives, even if it has another znode and waits elsewhere. So does who gives its place up itself:
+/// what is left of its wait counts for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OneWokenPerDeletion {
     lock: &'static str,
     tracker: SessionTracker,
-    /// Who had lost its znode when it was told of the last change of a path. Others are told of the same change later,
-    /// where their server lags, and it may have another znode by then.
-    exempt: BTreeSet<(Text, ActorId)>,
+    /// Who had lost its znode, or its place, when it was told of the last change of a path. Others are told of the same
+    /// change later, where their server lags, and it may have another znode by then.
+    exempt: BTreeMap<(Text, ActorId), Loses>,
     /// The contenders' znodes that exist.
     nodes: BTreeSet<Text>,
     /// Who has lost a znode and lives on, with what it may watch since before that.
-    lost: BTreeSet<(ActorId, Text)>,
+    lost: BTreeMap<(ActorId, Text), Loses>,
     /// Whether nothing counts but deletions, not of the last one, and changes of the list.
     but_the_last: bool,
+}
+
+/// To whom somebody has lost its znode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Loses {
+    ToAnAdministrator,
+    /// It has given its place in the line up.
+    ByItself,
 }
 
 impl OneWokenPerDeletion {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        let (exempt, nodes, lost) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (exempt, nodes, lost) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
         let tracker = SessionTracker::of(lock);
         OneWokenPerDeletion { lock, tracker, exempt, nodes, lost, but_the_last: false }
     }
@@ -68,17 +78,17 @@ impl Promise for OneWokenPerDeletion {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some(dead) = self.tracker.see(event) {
-            self.lost.retain(|(actor, _)| *actor != dead.main());
+            self.lost.retain(|(actor, _), _| *actor != dead.main());
         }
         if let Event::Is(GroundTruth::NodeCreated { path, .. } | GroundTruth::NodeWritten { path, .. }) =
             event
         {
-            self.exempt.retain(|(changed, _)| changed != path);
+            self.exempt.retain(|(changed, _), _| changed != path);
         }
         if let Event::Is(GroundTruth::NodeCreated { path, .. } | GroundTruth::NodeDeleted { path, .. }) =
             event
         {
-            self.exempt.retain(|(changed, _)| **changed != *parent(path));
+            self.exempt.retain(|(changed, _), _| **changed != *parent(path));
         }
         match event {
             Event::Is(GroundTruth::NodeCreated { path, owner, .. })
@@ -86,13 +96,15 @@ impl Promise for OneWokenPerDeletion {
             {
                 self.nodes.insert(path.clone());
             }
-            Event::Is(GroundTruth::NodeDeleted { path, owner, .. }) => {
+            Event::Is(GroundTruth::NodeDeleted { path, owner, by, .. }) => {
                 self.nodes.remove(path);
-                if let Some(owner) =
-                    self.tracker.live.get(owner).filter(|owner| self.tracker.lost_to_administrator(**owner))
-                {
+                let Some(actor) = self.tracker.live.get(owner).copied() else { return };
+                if self.tracker.lost_to_administrator(actor) {
                     let watched = self.nodes.iter().cloned().chain([self.lock.into()]);
-                    self.lost.extend(watched.map(|path| (owner.main(), path)));
+                    self.lost.extend(watched.map(|path| ((actor, path), Loses::ToAnAdministrator)));
+                } else if by == owner && self.tracker.standings(actor).all(|how| how == Standing::Waits) {
+                    let before = self.nodes.iter().filter(|node| sequence_of(node) < sequence_of(path));
+                    self.lost.extend(before.map(|path| ((actor, path.clone()), Loses::ByItself)));
                 }
             }
             Event::Is(GroundTruth::Fired { path, kind, woken }) if within(self.lock, path) => {
@@ -107,20 +119,20 @@ impl Promise for OneWokenPerDeletion {
                 let woken: Vec<ActorId> =
                     woken.iter().copied().filter(|actor| !self.tracker.is_dead(*actor)).collect();
                 for actor in &woken {
-                    if self.lost.remove(&(actor.main(), path.clone()))
-                        || self.tracker.lost_to_administrator(*actor)
-                    {
-                        self.exempt.insert((path.clone(), *actor));
-                    }
+                    let lost = self.lost.remove(&(actor.main(), path.clone())).or_else(|| {
+                        self.tracker.lost_to_administrator(*actor).then_some(Loses::ToAnAdministrator)
+                    });
+                    self.exempt.extend(lost.map(|how| ((path.clone(), *actor), how)));
                 }
-                match woken.len() {
+                let is_exempt = |actor: &ActorId| self.exempt.get(&(path.clone(), *actor));
+                let left = woken.iter().filter(|actor| is_exempt(actor) != Some(&Loses::ByItself));
+                let owed = left.clone().filter(|actor| is_exempt(actor).is_none()).count();
+                match left.count() {
                     0 => {}
                     1 => found.push(Finding::Tested),
                     _ if self.is_free(*kind) => {}
                     n => {
-                        let is_exempt = |actor: &&ActorId| self.exempt.contains(&(path.clone(), **actor));
-                        let assumption = (n - woken.iter().filter(is_exempt).count() < 2)
-                            .then_some(Assumption::NoAdministrator);
+                        let assumption = (owed < 2).then_some(Assumption::NoAdministrator);
                         found.push(broken(format!("{what} of {path} woke {n} clients"), assumption));
                     }
                 }
@@ -143,6 +155,26 @@ mod tests {
     fn two_woken_by_a_deletion_break_it() {
         let found = findings(OneWokenPerDeletion::of(LOCK), vec![fired(A, NodeDeleted, &[1, 2])]);
         assert_eq!(broken_by(&found), [("the deletion of /lock/a-lock-0000000000 woke 2 clients", None)]);
+    }
+
+    /// Right locks were blamed whose waiters have no patience.
+    #[test]
+    fn who_gives_its_place_up_may_be_woken_by_what_it_watched() {
+        let woken = |leaves: Vec<Event>| {
+            let before = [opened(1), opened(2), created(A, 2), created(B, 1), attempts(1)].to_vec();
+            let events = [before, leaves, vec![deleted(A, 2, 2), fired(A, NodeDeleted, &[1, 2])]].concat();
+            broken_by(&findings(OneWokenPerDeletion::of(LOCK), events)).len()
+        };
+        assert_eq!((woken(vec![]), woken(vec![deleted(B, 1, 1)])), (1, 0));
+        assert_eq!(woken(vec![deleted(B, 1, 1), gives_up(1), attempts(1)]), 0);
+        assert_eq!(woken(vec![granted(1), deleted(B, 1, 1)]), 1, "it has had it");
+        // What it watches since then counts.
+        let again = |woken: &[u16]| {
+            let asks = [opened(1), created(B, 1), attempts(1), deleted(B, 1, 1), created(A, 2)].to_vec();
+            let events = [asks, vec![deleted(A, 2, 2), fired(A, NodeDeleted, woken)]].concat();
+            broken_by(&findings(OneWokenPerDeletion::of(LOCK), events)).len()
+        };
+        assert_eq!((again(&[1]), again(&[1, 2])), (0, 1));
     }
 
     #[test]
