@@ -93,6 +93,9 @@ pub struct Seeds {
     pub twice: u64,
     /// Whether a sweep was stopped before its end, or is still going on.
     pub interrupted: bool,
+    /// Whether a step of the last run did not end: its thread goes on, and no seed is run beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub endless: bool,
     /// What was not run though it was asked for. Nothing, if the sweep is complete.
     pub missing: Vec<Missing>,
 }
@@ -185,9 +188,9 @@ impl SweepReport {
     /// How many breaks are drawn.
     pub const DRAWN: usize = 10;
 
-    /// Whether all seeds that were asked for were run.
+    /// Whether all seeds that were asked for were run, or no more are to be.
     pub fn is_complete(&self) -> bool {
-        self.seeds.missing.is_empty()
+        self.seeds.missing.is_empty() || self.seeds.endless
     }
 
     /// What the exit status says: the answer, or undecided (3) if the sweep is not complete, so that whoever sees it
@@ -296,6 +299,7 @@ impl SweepReport {
         self.seeds.count = self.seeds.count.saturating_add(part.seeds.count);
         self.seeds.twice = self.seeds.twice.saturating_add(part.seeds.twice);
         self.seeds.interrupted |= part.seeds.interrupted;
+        self.seeds.endless |= part.seeds.endless;
         self.seeds.missing.extend(part.seeds.missing);
         for (mine, other) in self.promises.iter_mut().zip(part.promises) {
             mine.add(other);

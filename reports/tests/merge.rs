@@ -87,6 +87,7 @@ fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
             count: seeds.len() as u64,
             twice: count(&|seed| seed % 20 == 7),
             interrupted: false,
+            endless: false,
             missing: Vec::new(),
         },
         until_covered: None,

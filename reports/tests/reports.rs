@@ -58,6 +58,7 @@ fn sweep() -> SweepReport {
             count: 50,
             twice: 3,
             interrupted: false,
+            endless: false,
             missing: Vec::new(),
         },
         until_covered: Some(UntilCovered { quiet: 9, at_most: 100, last_new: Some(41), covered: true }),

@@ -47,16 +47,19 @@ fn told(arguments: &str) -> (Child, impl BufRead) {
     (child, stderr)
 }
 
-/// Each seed took longer than the one before, and the first was run four times.
+/// Each seed took longer than the one before, and the first was run four times. The next one may have begun as it ends.
 fn ends_at_the_first_seed() {
     let program = std::env::current_exe().expect("it runs");
     let run = Command::new(program).args("run endless --seeds 1000 --jobs 1".split(' ')).output();
     let run = run.expect("it starts");
     let (said, told) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert_eq!(run.status.code(), Some(1), "{said}{told}");
-    assert_eq!(told.matches(HANGS).count(), 1, "{said}{told}");
+    assert!(told.matches(HANGS).count() <= 2, "{said}{told}");
     assert!(said.contains("the recipe of p0 does not end its turn"), "{said}");
-    assert!(said.contains("these seeds were not run: 1..1000"), "{said}");
+    assert!(
+        said.contains("ended by a step that goes on: these seeds were not run: those from 1 on"),
+        "{said}"
+    );
 }
 
 fn main() -> ExitCode {

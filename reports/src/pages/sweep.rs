@@ -281,7 +281,11 @@ fn covered_words(report: &SweepReport) -> Option<(bool, String)> {
 /// Which seeds were not run though they were asked for; `None` if all were.
 fn missing_words(report: &SweepReport) -> Option<String> {
     let missing = missing(report);
-    let what = if report.seeds.interrupted { "interrupted" } else { "partial" };
+    let what = match (report.seeds.endless, report.seeds.interrupted) {
+        (true, _) => "ended by a step that goes on",
+        (false, true) => "interrupted",
+        (false, false) => "partial",
+    };
     (!missing.is_empty()).then(|| format!("{what}: these seeds were not run: {}", missing.join(", ")))
 }
 

@@ -106,6 +106,7 @@ pub fn sweep(promises: u64, events: u64) -> SweepReport {
             count: 10_000,
             twice: 3,
             interrupted: false,
+            endless: false,
             missing: Vec::new(),
         },
         answer: Answer::Broken,

@@ -81,6 +81,7 @@ impl SeedRange {
             count,
             twice,
             interrupted: missing.is_some(),
+            endless: false,
             missing: missing.into_iter().collect(),
         }
     }

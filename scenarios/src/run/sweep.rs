@@ -97,7 +97,7 @@ fn sweep_over(
     if let Some(before) = partial.before {
         covered = covered.map(|covered| covered.after(before));
     }
-    let mut is_covered = false;
+    let (mut is_covered, mut is_endless) = (false, false);
     run_seeds(seeds, skip, how.jobs, one, &mut |outcome| {
         partial.tally.add(target, &outcome.run);
         if let Some(again) = outcome.again {
@@ -105,7 +105,8 @@ fn sweep_over(
         }
         is_covered = covered.as_mut().is_some_and(|covered| covered.add(first, &outcome.run));
         // Beside a thread that never ends, other seeds are slow, and most come to the same.
-        if is_covered || !outcome.run.has_ended() {
+        is_endless = !outcome.run.has_ended();
+        if is_covered || is_endless {
             return ControlFlow::Break(());
         }
         let report = || partial.report(covered.as_ref(), false);
@@ -113,6 +114,8 @@ fn sweep_over(
     })
     .map_err(|Failed { seed, why }| bad!("seed {seed}: {why}; see {}", target.replay_command(seed, None)))?;
     let mut report = partial.report(covered.as_ref(), is_covered);
+    report.seeds.endless |= is_endless;
+    report.seeds.interrupted &= !is_endless;
     report.wall_seconds = Some(began.elapsed().as_secs_f64());
     Ok(report)
 }
