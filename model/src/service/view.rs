@@ -6,12 +6,12 @@ use crate::symmetry::Eyes;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
-use zk_api::{AddWatchMode, EventType, Identity, SessionId, Text, WatchedEvent, WatcherKind, split};
+use zk_api::{EventType, Identity, SessionId, Text, WatchedEvent, WatcherKind, split};
 use zk_harness::event::ActorId;
 use zk_proto::message::WatchList;
 use zk_proto::tree::{Change, DataTree};
 use zk_proto::watch::{OneShot, WatchTable};
-use zk_proto::watching::{Kind, Watching, list_by_kind};
+use zk_proto::watching::{Watching, list_by_kind};
 
 /// The tree after a transaction, and what that one did.
 #[derive(Clone, Debug)]
@@ -150,24 +150,14 @@ impl Sight {
             || !WatchTable::new().set_watches(tree, 0_u8, since, &watches).is_empty()
     }
 
-    /// Keeps of what is armed what the client still has.
+    /// Keeps of what is armed what the client still has. While it is away no other watch than a one-shot one notes
+    /// anything, and the next connection registers all of them.
     pub fn keep(&mut self, name: u8, watches: &[Watching]) {
-        let armed = |w: &&Watching| match w.kind.one_shot() {
-            Some(kind) => self.watches.contains(&w.path, name, kind_of(kind)),
-            None => true,
-        };
-        let kept: Vec<&Watching> = watches.iter().filter(armed).collect();
+        let one_shot = watches.iter().filter_map(|w| Some((&w.path, w.kind.one_shot()?)));
+        let is_armed = |(path, kind): &(&Text, OneShot)| self.watches.contains(path, name, kind_of(*kind));
+        let kept: Vec<_> = one_shot.filter(is_armed).collect();
         self.watches.forget(name);
-        for Watching { path, kind } in kept {
-            match kind {
-                Kind::Data | Kind::Exist => self.watches.add(path, name, OneShot::Data),
-                Kind::Child => self.watches.add(path, name, OneShot::Child),
-                Kind::Persistent => self.watches.add_persistent(path, name, AddWatchMode::Persistent),
-                Kind::Recursive => {
-                    self.watches.add_persistent(path, name, AddWatchMode::PersistentRecursive);
-                }
-            }
-        }
+        kept.into_iter().for_each(|(path, kind)| self.watches.add(path, name, kind));
     }
 }
 
