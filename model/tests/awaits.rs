@@ -2,10 +2,12 @@
 
 use crate::common::{broken, run};
 use std::sync::Arc;
-use zk_api::{AddWatchMode, CreateMode, Data, Error, KeeperState, Op, ZPath, ZooKeeper};
-use zk_harness::event::{End, Event, Observation};
+use zk_api::{
+    AddWatchMode, CreateMode, Data, Either, Error, ErrorCode, KeeperState, Op, ZPath, ZooKeeper, race,
+};
+use zk_harness::event::{End, Event, GroundTruth, Observation};
 use zk_harness::prelude::{AnyProbe, AnyZooKeeper};
-use zk_harness::promise::{Finding, Promise, Terms, Violation};
+use zk_harness::promise::{Finding, Promise, Rest, Terms, Violation};
 use zk_harness::promises::NoWaiterStuck;
 use zk_harness::trial::{Bounds, Role, Trial};
 use zk_harness::words::Word;
@@ -16,35 +18,69 @@ use zk_model::{CheckConfig, Verdict};
 enum Way {
     /// What process 1 makes behind something else in one transaction.
     OneOfTwo,
+    /// What nobody makes; its session ends.
+    OfTheEnd,
     /// What process 1 makes; meanwhile it writes, and its server comes to all that was before.
     BesideAWrite,
     /// Any change, by a watch that stays: it says so if it is told behind the loss of its connection.
     Persistent,
-    /// It gives up one of two watches of one znode.
+    /// It gives up one of two watches of one znode, as something else is there.
     OneOfItsTwo,
+    /// It says so if both are there when it looks for the one that is made behind the other.
+    AtOnce,
     /// It says so if it has an event as it comes to the news of its connection.
     IsLate,
 }
 
-/// Nobody says what it would say first.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Never;
+/// Nobody says so, but for what is said behind its own write.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Never {
+    has_written: bool,
+}
 
 impl Promise for Never {
     fn terms(&self) -> Terms {
-        Terms::of("never").about("Nobody says what it would say first.")
+        Terms::of("never").about("Nobody says so before its own write.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if matches!(event, Event::Observed { .. }) {
-            found.push(Finding::Broken(Violation::new("somebody says so".into(), None)));
+        match event {
+            Event::Is(GroundTruth::NodeCreated { path, .. }) => self.has_written |= **path == *"/a/own",
+            Event::Observed { .. } if !self.has_written => {
+                found.push(Finding::Broken(Violation::new("somebody says so".into(), None)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Nobody waits for ever when its session has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Ends {
+    is_over: bool,
+    has_ended: bool,
+}
+
+impl Promise for Ends {
+    fn terms(&self) -> Terms {
+        Terms::of("ends").about("Whose session has ended is told so.")
+    }
+
+    fn see(&mut self, event: &Event, _: &mut Vec<Finding>) {
+        self.is_over |= matches!(event, Event::Is(GroundTruth::SessionClosed { .. }));
+        self.has_ended |= matches!(event, Event::Is(GroundTruth::Finished { .. }));
+    }
+
+    fn at_rest(&self, _: &Rest, found: &mut Vec<Finding>) {
+        if self.is_over && !self.has_ended {
+            found.push(Finding::Broken(Violation::new("it waits for ever".into(), None)));
         }
     }
 }
 
 async fn actor(way: Way, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
     if role.me.process > 0 {
-        while make(&zk).await.is_err_and(|error| !error.is_session_over()) {
+        while make(way, &zk).await.is_err_and(|error| !error.is_session_over()) {
             while zk.state() == KeeperState::Disconnected {
                 zk.state_change().await;
             }
@@ -55,14 +91,25 @@ async fn actor(way: Way, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
     End::Done
 }
 
-/// Both at once, or neither.
-async fn make(zk: &impl ZooKeeper) -> Result<(), Error> {
+/// Both at once, or neither; or one after the other.
+async fn make(way: Way, zk: &impl ZooKeeper) -> Result<(), Error> {
+    if way == Way::OneOfItsTwo {
+        for path in ["/a/first", "/a/x"] {
+            let path: ZPath = path.parse().expect("a path");
+            match zk.create(&path, Data::NULL, CreateMode::Persistent).await {
+                Err(error) if error.code != ErrorCode::NodeExists => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        return Ok(());
+    }
     let create = |path: &str| Op::create(path.into(), Data::NULL, CreateMode::Persistent);
     zk.multi(vec![create("/a/first"), create("/a/x")]).await.map(drop)
 }
 
 async fn waits(way: Way, zk: &impl ZooKeeper) -> Result<bool, Error> {
-    let x: ZPath = "/a/x".parse().expect("a path");
+    let [first, x, own]: [ZPath; 3] =
+        ["/a/first", "/a/x", "/a/own"].map(|path| path.parse().expect("a path"));
     if way == Way::Persistent {
         let watch = zk.add_watch(&x, AddWatchMode::Persistent).await?;
         let mut change = zk.state_change();
@@ -83,18 +130,25 @@ async fn waits(way: Way, zk: &impl ZooKeeper) -> Result<bool, Error> {
             return Ok(watch.try_take().is_some());
         }
         Way::BesideAWrite => {
-            let own: ZPath = "/a/own".parse().expect("a path");
             zk.create(&own, Data::NULL, CreateMode::Persistent).await?;
         }
+        Way::AtOnce => {
+            let of_first = zk.exists_watch(&first);
+            drop(zk.create(&own, Data::NULL, CreateMode::Persistent));
+            let (None, of_first) = of_first.await? else { return Ok(false) };
+            return Ok(matches!(race(watch, of_first).await, Either::Left(_)));
+        }
         Way::OneOfItsTwo => {
+            let (None, of_first) = zk.exists_watch(&first).await? else { return Ok(false) };
             let again = zk.exists_watch(&x);
+            of_first.await;
             drop(watch);
             if let (None, watch) = again.await? {
                 watch.await;
             }
             return Ok(false);
         }
-        Way::OneOfTwo | Way::Persistent => {}
+        Way::OneOfTwo | Way::OfTheEnd | Way::Persistent => {}
     }
     watch.await;
     Ok(false)
@@ -106,8 +160,11 @@ fn breaks(way: Way, bounds: Bounds) -> Vec<&'static str> {
         .setup(["/a"])
         .counts_wakes(false)
         .promises(move || match way {
-            Way::OneOfTwo | Way::BesideAWrite | Way::OneOfItsTwo => vec![Box::new(NoWaiterStuck)],
-            Way::Persistent | Way::IsLate => vec![Box::new(Never)],
+            Way::OneOfTwo | Way::BesideAWrite | Way::OneOfItsTwo => {
+                vec![Box::new(NoWaiterStuck::while_all_live())]
+            }
+            Way::OfTheEnd => vec![Box::new(Ends::default())],
+            Way::AtOnce | Way::Persistent | Way::IsLate => vec![Box::new(Never::default())],
         })
         .opts_out(&zk_harness::promises::STANDARD);
     let check = run(Arc::new(trial), &CheckConfig::new(bounds));
@@ -123,6 +180,21 @@ fn whoever_waits_is_told() {
             assert_eq!(breaks(way, bounds), [""; 0], "{way:?}, drops {drops}, lag {lag}");
         }
     }
+    // What was there when it was paused it may look at one after the other.
+    let bounds = Bounds { pauses: 1, ..Bounds::clients(2) };
+    assert_eq!(breaks(Way::OneOfItsTwo, bounds), [""; 0]);
+}
+
+/// Also by a server to which its watches are still on their way.
+#[test]
+fn whoever_waits_is_told_of_the_end_of_its_session() {
+    let bounds = Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(1) };
+    assert_eq!(breaks(Way::OfTheEnd, bounds), [""; 0]);
+}
+
+#[test]
+fn events_may_be_there_at_once_while_something_is_asked() {
+    assert_eq!(breaks(Way::AtOnce, Bounds::clients(2)), ["never"]);
 }
 
 /// What has happened meanwhile nobody is told by such a watch.
