@@ -2,7 +2,7 @@
 
 use crate::common::{broken, run, trial};
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, Error, EventType, KeeperState, ZPath, ZooKeeper};
+use zk_api::{CreateMode, Data, Either, Error, EventType, KeeperState, ZPath, ZooKeeper, race};
 use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation};
 use zk_harness::probe::Probe;
 use zk_harness::promise::{Finding, Promise, Terms, Violation};
@@ -337,4 +337,44 @@ fn clients_that_have_ended_are_woken_as_well() {
         let check = run(Arc::new(trial), &CheckConfig::new(Bounds { lag, ..Bounds::clients(3) }));
         assert_eq!(broken(&check), ["alone"], "lag {lag}: {:?}", check.verdict);
     }
+}
+
+/// Nobody is woken with one that has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct NotWithIt {
+    has_ended: bool,
+}
+
+impl Promise for NotWithIt {
+    fn terms(&self) -> Terms {
+        Terms::of("not-with-it").about("Nobody is woken with one that has ended.")
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        self.has_ended |= matches!(event, Event::Is(GroundTruth::Finished { actor: ME, .. }));
+        let are_two = matches!(event, Event::Is(GroundTruth::Fired { woken, .. }) if woken.len() > 1);
+        if are_two && self.has_ended {
+            found.push(Finding::Broken(Violation::new("two are".into(), None)));
+        }
+    }
+}
+
+/// It may have ended without having been woken, and then nothing else tells the one from the other.
+#[test]
+fn who_was_woken_and_has_ended_is_one_of_the_herd() {
+    let trial = Trial::new("ends", |zk, probe, role| async move {
+        let x: ZPath = "/x".parse().expect("a path");
+        if role.me.process == 2 {
+            let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
+        } else if (role.me != ME || matches!(race(probe.point(), probe.point()).await, Either::Right(())))
+            && let Ok((None, watch)) = zk.exists_watch(&x).await
+        {
+            watch.await;
+        }
+        End::Done
+    });
+    let trial =
+        trial.opts_out(&zk_harness::promises::STANDARD).promises(|| vec![Box::new(NotWithIt::default())]);
+    let check = run(Arc::new(trial), &CheckConfig::new(Bounds { lag: 1, ..Bounds::clients(3) }));
+    assert_eq!(broken(&check), ["not-with-it"], "{:?}", check.verdict);
 }

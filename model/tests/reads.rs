@@ -2,13 +2,13 @@
 
 use crate::common::{broken, run};
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, Either, Error, Local, Op, ZPath, ZooKeeper, race};
+use zk_api::{CreateMode, Data, Either, Error, KeeperState, Local, Op, ZPath, ZooKeeper, race};
 use zk_harness::event::{End, Event, Observation};
 use zk_harness::prelude::{AnyProbe, AnyZooKeeper};
 use zk_harness::promise::{Finding, Promise, Terms, Violation};
 use zk_harness::trial::{Bounds, Role, Trial};
 use zk_harness::words::Word;
-use zk_model::{CheckConfig, Verdict};
+use zk_model::{Check, CheckConfig, Verdict};
 
 /// What process 0 looks at; process 1 makes `/a/x` and `/a/y`, or has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,11 @@ enum Way {
     TimesOfMultis,
     /// Whether what an administrator has set last is of an earlier time than what he had set before.
     TimesOfSets,
-    /// Whose session has the lower id: its own, or that of process 1.
+    /// Whose session has the lower id: its own, or that of process 1; and the same of its next one.
     Owners,
+    OwnersAgain,
+    /// Whether the last change of children is a later one when a child is gone.
+    Deletions,
 }
 
 const SAW: Word<'static> = Word::own("saw");
@@ -127,15 +130,31 @@ async fn look(way: Way, zk: &impl ZooKeeper) -> Result<Option<&'static str>, Err
                 "otherwise"
             }))
         }
-        Way::Owners => {
-            let own: ZPath = "/a/own".parse().expect("a path");
-            let mode = CreateMode::Ephemeral;
-            let (_, of_own) = zk.create2(&own, Data::NULL, zk_api::open_acl(), mode).await?;
-            let Some(other) = zk.exists(&x).await? else { return Ok(None) };
-            let is_lower = of_own.ephemeral_owner() < other.ephemeral_owner();
-            Ok(Some(if is_lower { "in order" } else { "otherwise" }))
+        Way::Deletions => {
+            zk.create(&x, Data::NULL, CreateMode::Persistent).await?;
+            let before = zk.exists(&a).await?.map(|stat| stat.pzxid());
+            zk.delete(&x, -1).await?;
+            let is_later = before < zk.exists(&a).await?.map(|stat| stat.pzxid());
+            Ok(Some(if is_later { "in order" } else { "otherwise" }))
+        }
+        Way::Owners | Way::OwnersAgain => whose(way, zk).await,
+    }
+}
+
+/// Whose session has the lower id, once it has the next one or at once.
+async fn whose(way: Way, zk: &impl ZooKeeper) -> Result<Option<&'static str>, Error> {
+    let [_, x, _] = paths();
+    let Some(other) = zk.exists(&x).await? else { return Ok(None) };
+    for state in [KeeperState::SyncConnected, KeeperState::Disconnected, KeeperState::Expired] {
+        while way == Way::OwnersAgain && zk.state() == state {
+            zk.state_change().await;
         }
     }
+    let own: ZPath = "/a/own".parse().expect("a path");
+    let mode = CreateMode::Ephemeral;
+    let (_, of_own) = zk.create2(&own, Data::NULL, zk_api::open_acl(), mode).await?;
+    let is_lower = of_own.ephemeral_owner() < other.ephemeral_owner();
+    Ok(Some(if is_lower { "in order" } else { "otherwise" }))
 }
 
 #[test]
@@ -148,17 +167,34 @@ fn what_code_reads_comes_in_each_way() {
         (Way::TimesOfMultis, 0, ["in order", "otherwise"]),
         (Way::TimesOfSets, 2, ["in order", "otherwise"]),
         (Way::Owners, 0, ["in order", "otherwise"]),
+        (Way::OwnersAgain, 0, ["in order", "otherwise"]),
     ] {
         let clients = if matches!(way, Way::Times | Way::TimesOfMultis | Way::TimesOfSets) { 1 } else { 2 };
         for saw in ways {
-            let trial = Trial::new("reads", move |zk, probe, role| actor(way, zk, probe, role))
-                .opts_out(&zk_harness::promises::STANDARD)
-                .setup(["/a"])
-                .administered(&["new"])
-                .promises(move || vec![Box::new(Never(saw))]);
-            let check = run(Arc::new(trial), &CheckConfig::new(Bounds { admin, ..Bounds::clients(clients) }));
+            let expiries = u8::from(way == Way::OwnersAgain);
+            let check = check(way, saw, Bounds { admin, expiries, ..Bounds::clients(clients) });
             assert_eq!(broken(&check), ["never"], "{way:?} {saw}: {:?}", check.verdict);
         }
+    }
+}
+
+fn check(way: Way, saw: &'static str, bounds: Bounds) -> Check {
+    let trial = Trial::new("reads", move |zk, probe, role| actor(way, zk, probe, role))
+        .opts_out(&zk_harness::promises::STANDARD)
+        .setup(["/a"])
+        .administered(&["new"])
+        .promises(move || vec![Box::new(Never(saw))]);
+    run(
+        Arc::new(if way == Way::OwnersAgain { trial.renews_session() } else { trial }),
+        &CheckConfig::new(bounds),
+    )
+}
+
+#[test]
+fn a_deletion_is_a_later_change_of_children() {
+    for (saw, may) in [("in order", true), ("otherwise", false)] {
+        let check = check(Way::Deletions, saw, Bounds::clients(1));
+        assert_eq!(broken(&check).contains(&"never"), may, "{saw}: {:?}", check.verdict);
     }
 }
 

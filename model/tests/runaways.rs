@@ -2,6 +2,7 @@
 
 use crate::common::{broken, full, run};
 use std::sync::Arc;
+use std::time::Duration;
 use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
 use zk_harness::event::{End, Event};
 use zk_harness::probe::Probe;
@@ -30,6 +31,8 @@ enum Way {
     Submits(u32),
     /// It submits so many requests at once, and waits for either of two that it has not waited for yet.
     Races(u32),
+    /// The same, but first it waits for one of them or for a while.
+    RacesTime(u32),
     /// It sets data of so many bytes.
     Sets(usize),
     /// It submits many requests and gives them up, again and again.
@@ -88,6 +91,16 @@ impl Wrong {
                 }
             }
             Way::Sets(bytes) => drop(zk.set_data(&path, Data::from(vec![0_u8; bytes]), -1).await),
+            Way::RacesTime(many) => {
+                let calls: Vec<_> = (0..many).map(|_| zk.exists(&path)).collect();
+                let mut calls = calls.into_iter();
+                if let Some(one) = calls.next() {
+                    drop(zk_api::race(zk.sleep(Duration::from_secs(1)), one).await);
+                }
+                for call in calls {
+                    drop(call.await);
+                }
+            }
             Way::Races(many) => {
                 let calls: Vec<_> = (0..many).map(|_| zk.exists(&path)).collect();
                 let mut calls = calls.into_iter();
@@ -216,10 +229,15 @@ fn many_requests_at_once_are_no_spin() {
 #[test]
 fn answers_that_come_together_to_code_that_chooses_are_left_out_by_name() {
     for engine in [Engine::Own, Engine::Stateright] {
-        let verdict = |many| of(Way::Races(many), &CheckConfig { engine, ..full(1, 0, 0, 0) }).verdict;
-        assert_eq!(verdict(4), Verdict::Holds);
-        let Verdict::Undecided { ran_out } = verdict(6) else { panic!("{:?}", verdict(6)) };
-        assert!(ran_out.starts_with("where code waits for more than four calls and watches"), "{ran_out}");
+        for races in [Way::Races, Way::RacesTime] {
+            let verdict = |many| of(races(many), &CheckConfig { engine, ..full(1, 0, 0, 0) }).verdict;
+            assert_eq!(verdict(4), Verdict::Holds);
+            let Verdict::Undecided { ran_out } = verdict(6) else { panic!("{:?}", verdict(6)) };
+            assert!(
+                ran_out.starts_with("where code waits for more than four calls and watches"),
+                "{ran_out}"
+            );
+        }
     }
 }
 

@@ -53,6 +53,8 @@ enum Way {
     /// Its round is over, or that of one of its threads, and something is still to come.
     DoesItsRound,
     ThreadDoesItsRound,
+    /// It creates something if it has one round left.
+    HasOneLeft,
     /// It asks for something, and for the end of its session behind that.
     ClosesBehind,
     /// It has one session after the other.
@@ -65,6 +67,9 @@ enum Way {
     WritesAgain,
     /// It asks for what takes credentials, and shows them: they come first if it has no session yet.
     AsksAndShows,
+    /// It shows credentials or does not, asks for what takes them, and ends; or it has lost its connection before.
+    MayShow,
+    MayShowAndAsksWithout,
     /// It shows credentials that no server takes, and creates something behind them.
     IsRefused,
     /// The same, if it has no session yet, but the znode comes first.
@@ -133,9 +138,19 @@ async fn actor(way: Way, zk: AnyZooKeeper, probe: AnyProbe, role: Role) -> End {
     }
     let saw = match way {
         Way::StopsAtLoss | Way::StopsAtTheEnd | Way::SeesFirst => knows(way, zk, &probe).await,
-        Way::WritesAgain | Way::AsksAndShows | Way::IsRefused | Way::IsRefusedEarly => {
-            shows(way, &zk, &probe).await.unwrap_or(false)
+        Way::HasOneLeft => {
+            if role.rounds == 1 {
+                let _ = zk.create(&own(), Data::NULL, CreateMode::Persistent).await;
+            }
+            probe.point().await;
+            live(Way::DoesItsRound, &zk, &probe).await.unwrap_or(false)
         }
+        Way::WritesAgain
+        | Way::AsksAndShows
+        | Way::MayShow
+        | Way::MayShowAndAsksWithout
+        | Way::IsRefused
+        | Way::IsRefusedEarly => shows(way, &zk, &probe).await.unwrap_or(false),
         _ => live(way, &zk, &probe).await.unwrap_or(false),
     };
     if saw {
@@ -259,6 +274,15 @@ async fn shows(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool
             drop(zk.authenticate("digest", CREDENTIALS.into()));
             return Ok(creates.await.is_ok());
         }
+        Way::MayShow | Way::MayShowAndAsksWithout => {
+            if let Either::Right(()) = race(probe.point(), probe.point()).await {
+                zk.authenticate("digest", CREDENTIALS.into()).await?;
+            }
+            if way == Way::MayShowAndAsksWithout {
+                while_in(KeeperState::SyncConnected, zk).await;
+            }
+            drop(zk.create2(&own(), Data::NULL, creator_acl(), CreateMode::Persistent));
+        }
         Way::IsRefused => {
             drop(zk.authenticate("nobody's", Data::NULL));
             create().await?;
@@ -359,6 +383,10 @@ fn rounds_that_are_done_are_not_done_again() {
     {
         let config = CheckConfig::new(Bounds { crashes: 1, restarts: 1, rounds, ..Bounds::clients(1) });
         assert_eq!(happens(way, &order, &config, false), may, "{way:?}, rounds {rounds}");
+    }
+    for (crashes, may) in [(0, false), (1, true)] {
+        let config = CheckConfig::new(Bounds { crashes, restarts: 1, rounds: 2, ..Bounds::clients(1) });
+        assert_eq!(happens(Way::HasOneLeft, &[What::Created], &config, false), may, "crashes {crashes}");
     }
 }
 
@@ -486,6 +514,15 @@ fn credentials_are_shown_again_on_the_next_connection_and_not_by_the_next_sessio
     let config = faults(1, 1);
     assert!(happens(Way::WritesAgain, &[What::Opened, What::Opened, What::Says], &config, true));
     assert!(!happens(Way::WritesAgain, &[What::Opened, What::Opened, What::Written], &config, true));
+}
+
+/// It is not told by its code, which is gone.
+#[test]
+fn who_has_shown_credentials_is_not_taken_for_one_who_has_not() {
+    let config = CheckConfig::new(Bounds { crashes: 1, ..Bounds::clients(1) });
+    assert!(happens(Way::MayShow, &[What::Crashed, What::Created], &config, false));
+    let order = [What::Lost, What::Ended, What::Created];
+    assert!(happens(Way::MayShowAndAsksWithout, &order, &faults(0, 1), false));
 }
 
 #[test]

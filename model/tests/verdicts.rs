@@ -2,7 +2,11 @@
 //! at its own, with the reductions that it allows, is judged with the whole catalogue in the tests of `scenarios`.
 
 use crate::common::{broken, full, run, trial};
-use zk_harness::trial::Bounds;
+use std::sync::Arc;
+use zk_harness::event::{End, Event, GroundTruth, Observation};
+use zk_harness::promise::{Finding, Promise, Terms, Violation};
+use zk_harness::trial::{Bounds, Trial};
+use zk_harness::words::Word;
 use zk_model::{CheckConfig, Engine, Verdict};
 
 /// A search for one promise that was cut after another had broken once said "violated", of the other.
@@ -39,6 +43,37 @@ fn the_promise_that_is_asked_for_is_the_one_that_is_told() {
         CheckConfig { promise: Some("no-panic".into()), engine: Engine::Stateright, ..full(3, 1, 0, 0) };
     let first = run(trial("lock/no-recheck"), &config);
     assert!(matches!(first.verdict, Verdict::Undecided { .. }), "{:?}", first.verdict);
+}
+
+/// Put to the test by a session, and broken by what is said in it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct NobodySays;
+
+impl Promise for NobodySays {
+    fn terms(&self) -> Terms {
+        Terms::of("nobody-says").about("Nobody says anything.")
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Is(GroundTruth::SessionOpened { .. }) => found.push(Finding::Tested),
+            Event::Observed { .. } => {
+                found.push(Finding::Broken(Violation::new("somebody does".into(), None)));
+            }
+            Event::Is(_) => {}
+        }
+    }
+}
+
+/// What code says as it begins is one step with its session.
+#[test]
+fn all_that_a_step_breaks_is_told_whatever_it_has_put_to_the_test_before() {
+    let trial = Trial::new("says", |_, probe, _| async move {
+        probe.observe(Observation::note(Word::own("says"), "it", 0));
+        End::Done
+    });
+    let trial = trial.opts_out(&zk_harness::promises::STANDARD).promises(|| vec![Box::new(NobodySays)]);
+    assert_eq!(broken(&run(Arc::new(trial), &full(1, 0, 0, 0))), ["nobody-says"]);
 }
 
 /// The bounds with one of their numbers less.
