@@ -150,3 +150,43 @@ impl<N: Node> State<N> {
         self.fingerprint = digester.end() as u64;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ensemble::{EnsembleConfig, Level, PeerNode, ensemble_model};
+
+    type Change = fn(&mut State<PeerNode>, [ServerId; 2]);
+
+    #[test]
+    fn states_are_told_apart_by_each_of_their_parts() {
+        let bounds = EnsembleBounds { txns: 1, crashes: 1, ..EnsembleBounds::servers(2) };
+        let model = ensemble_model::<PeerNode>(&EnsembleConfig::new(Level::Broadcast, bounds));
+        let start = model.starts[0].clone();
+        let [a, b] = [1, 2].map(ServerId);
+        let changes: [(&str, Change); 7] = [
+            ("nothing", |_, _| ()),
+            ("a server", |state, [a, _]| *state.node_mut(a) = state.nodes[1].clone()),
+            ("links", |state, _| state.links.clear()),
+            ("datagrams", |state, ends| {
+                let [a, b] = ends;
+                let datagrams = [((a, b), VecDeque::new())].into();
+                state.datagrams = Component::new(Kind::Datagrams, datagrams);
+            }),
+            ("cuts", |state, [a, b]| _ = state.cut.insert((a, b))),
+            ("what is left", |state, _| state.left.crashes = 0),
+            ("the client", |state, _| state.client = Component::new(Kind::Client, Client::new(true))),
+        ];
+        let mut seen = BTreeSet::new();
+        for (what, change) in changes {
+            let mut state = start.clone();
+            change(&mut state, [a, b]);
+            state.seal();
+            assert!(seen.insert(state.fingerprint), "{what}");
+        }
+        let mut state = start;
+        state.ghost = Component::new(Kind::Ghost, Ghost::default());
+        state.seal();
+        assert!(seen.insert(state.fingerprint), "the history");
+    }
+}

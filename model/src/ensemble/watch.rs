@@ -126,3 +126,21 @@ fn is_tested(name: &str, peers: &[&Peer], ghost: &Ghost) -> bool {
         _ => peers.iter().any(|peer| peer.role() != Role::Looking),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ensemble::network::hear;
+    use crate::ensemble::{EnsembleBounds, EnsembleConfig, Level, NEVER_BACK, ServerNode, ensemble_model};
+
+    #[test]
+    fn what_only_a_client_knows_is_looked_at() {
+        let config = EnsembleConfig::new(Level::Broadcast, EnsembleBounds::servers(2));
+        let mut state = ensemble_model::<ServerNode>(&config).starts.remove(0);
+        let mut check = InvariantCheck::default();
+        assert_eq!(check.look(&state), []);
+        hear(&mut state, |client| _ = client.wrong.insert((NEVER_BACK, "it is told of less".to_owned())));
+        let broken: Vec<_> = check.look(&state).iter().map(|(nth, _)| names::<ServerNode>()[*nth]).collect();
+        assert_eq!(broken, [NEVER_BACK]);
+    }
+}

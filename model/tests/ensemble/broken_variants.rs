@@ -47,11 +47,18 @@ fn a_leader_that_may_never_propose_is_no_progress() {
 #[test]
 fn a_server_that_hears_nobody_is_no_progress_for_two_and_none_is_lost_for_three() {
     let names = |servers| {
-        let check = explore_with::<Deaf>(&EnsembleConfig::new(Level::Whole, bounds(servers, 1, 0, 0)));
+        let check = explore_with::<Deaf<false>>(&EnsembleConfig::new(Level::Whole, bounds(servers, 1, 0, 0)));
         broken(&check).iter().map(|(name, _)| *name).collect::<Vec<_>>()
     };
     assert_eq!(names(2), [PROGRESS_POSSIBLE]);
     assert_eq!(names(3), [""; 0]);
+}
+
+/// What was proposed is to be delivered as well.
+#[test]
+fn a_leader_that_hears_no_acknowledgement_is_no_progress() {
+    let check = explore_with::<Deaf<true>>(&EnsembleConfig::new(Level::Broadcast, bounds(2, 1, 0, 0)));
+    assert_eq!(broken(&check).iter().map(|(name, _)| *name).collect::<Vec<_>>(), [PROGRESS_POSSIBLE]);
 }
 
 #[test]

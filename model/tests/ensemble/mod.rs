@@ -3,13 +3,15 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `bounds` | small bounds explored to their end, beside stateright's search |
+//! | `possible` | what may happen happens somewhere |
 //! | `merging` | with and without each merging, right and broken ensembles get the same verdict |
 //! | `broken_variants` | ensembles that are wrong on purpose |
-//! | `wrong_servers` | a server whose disk says too early that a write is durable, and one that hears nobody |
+//! | `wrong_servers` | a server whose disk says too early that a write is durable, and one that does not hear |
 
 mod bounds;
 mod broken_variants;
 mod merging;
+mod possible;
 mod servers;
 mod wrong_servers;
 

@@ -1,4 +1,5 @@
-//! Servers that are wrong: one whose disk says that a write is durable before it is, and one that hears nobody.
+//! Servers that are wrong: one whose disk says that a write is durable before it is, and one that hears nobody, or
+//! no acknowledgement.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,14 +65,14 @@ impl Node for EarlySync {
     }
 }
 
-/// The last server hears no datagram of the election.
+/// The last server hears no datagram of the election, or no acknowledgement of what it proposes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Deaf(PeerNode);
+pub struct Deaf<const ACKS: bool>(PeerNode);
 
-impl Node for Deaf {
+impl<const ACKS: bool> Node for Deaf<ACKS> {
     type Packet = Packet;
 
-    fn off(setup: Setup, disk: RecoveredHistory) -> Deaf {
+    fn off(setup: Setup, disk: RecoveredHistory) -> Deaf<ACKS> {
         Deaf(PeerNode::off(setup, disk))
     }
     fn start(&mut self, out: &mut Vec<Effect<Packet>>) {
@@ -80,7 +81,12 @@ impl Node for Deaf {
     fn step(&mut self, event: &Event<Packet>, out: &mut Vec<Effect<Packet>>) {
         let config = self.0.peer().expect("it is up").config();
         let is_last = config.voters.last() == Some(&config.id);
-        if !(is_last && matches!(event, Event::Notified { .. })) {
+        let ignores = match event {
+            Event::Notified { .. } => !ACKS,
+            Event::Received { packet: Packet::Ack { .. }, .. } => ACKS,
+            _ => false,
+        };
+        if !(is_last && ignores) {
             self.0.step(event, out);
         }
     }
@@ -118,4 +124,4 @@ impl Node for Deaf {
 
 impl Judged for EarlySync {}
 
-impl Judged for Deaf {}
+impl<const ACKS: bool> Judged for Deaf<ACKS> {}
