@@ -332,6 +332,31 @@ mod tests {
     }
 
     #[test]
+    fn every_way_of_a_fault_is_drawn() {
+        type Way = (&'static str, fn(&Fault) -> bool);
+        let ways: [Way; 10] = [
+            ("requests", |fault| matches!(fault, Fault::Drop { what: Loss::RequestsLost, .. })),
+            ("answers", |fault| matches!(fault, Fault::Drop { what: Loss::AnswersLost, .. })),
+            ("in flight", |fault| matches!(fault, Fault::Drop { what: Loss::InFlight { .. }, .. })),
+            ("silence", |fault| matches!(fault, Fault::Drop { what: Loss::Silence, .. })),
+            ("in a sync", |fault| matches!(fault, Fault::ServerCrash { mid_sync: true, .. })),
+            ("leader in a sync", |fault| matches!(fault, Fault::LeaderCrash { mid_sync: true, .. })),
+            ("owner", |fault| matches!(fault, Fault::ExpireOwner { .. })),
+            ("crash at work", |fault| matches!(fault, Fault::ClientCrash { when: When::NextWork, .. })),
+            ("pause at work", |fault| matches!(fault, Fault::ClientPause { when: When::NextWork, .. })),
+            ("one way", |fault| match fault {
+                Fault::Partition { cut, .. } => cut.iter().any(|[from, to]| !cut.contains(&[*to, *from])),
+                _ => false,
+            }),
+        ];
+        let all: Vec<_> =
+            (0..200).flat_map(|seed| Schedule::draw(&Scenario::default(), seed).faults).collect();
+        for (what, is_so) in ways {
+            assert!(all.iter().any(|timed| is_so(&timed.fault)), "{what}");
+        }
+    }
+
+    #[test]
     fn faults_among_servers_are_drawn_where_there_are_several() {
         let scenario = Scenario { observers: 0, ..Scenario::default() };
         let all: Vec<Fault> =

@@ -233,3 +233,22 @@ fn peer_config(scenario: &Scenario, options: &RunOptions, choices: &mut Choices)
     }
     peer
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choices::Record;
+
+    #[test]
+    fn in_some_runs_snapshots_are_needed_soon_or_epochs_worn_out() {
+        let draw = |seed| {
+            let mut choices = Choices::new(seed, &Record::new(), false);
+            let scenario = Scenario::default();
+            let peer = peer_config(&scenario, &RunOptions::default(), &mut choices);
+            let every = Machine::host(0, &scenario, &peer, &mut choices).config.snapshot_every;
+            [peer.diff_max == 1, peer.last_counter == 8, every == 20]
+        };
+        let all: Vec<_> = (0..64).map(draw).collect();
+        assert!((0..3).all(|way| all.iter().any(|drawn| drawn[way])), "{all:?}");
+    }
+}

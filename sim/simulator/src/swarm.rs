@@ -50,3 +50,26 @@ impl Swarm {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choices::Record;
+
+    #[test]
+    fn some_runs_are_odd_in_each_way() {
+        type Way = (&'static str, fn(&Swarm) -> bool);
+        let ways: [Way; 5] = [
+            ("nearly all messages overtake one", |swarm| swarm.latency_power > 3),
+            ("writes travel long", |swarm| swarm.long_writes > 0),
+            ("work is over at once", |swarm| swarm.quick_work > 0),
+            ("tasks stand still", |swarm| swarm.stand_still > 0),
+            ("guids are in no order", |swarm| matches!(swarm.guids, GuidOrder::Mixed(_))),
+        ];
+        let draw = |seed| Swarm::draw(&Scenario::default(), &mut Choices::new(seed, &Record::new(), false));
+        let all: Vec<_> = (0..64).map(draw).collect();
+        for (what, is_so) in ways {
+            assert!(all.iter().any(is_so), "{what}");
+        }
+    }
+}

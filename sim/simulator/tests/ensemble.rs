@@ -6,8 +6,10 @@ use std::time::Duration;
 use zk_api::{CreateMode, Data, KeeperState, ZooKeeper};
 use zk_harness::event::End;
 use zk_harness::trial::Trial;
+use zk_proto::message::ToServer;
 use zk_proto::mutant::Mutant;
-use zk_simulator::{Fault, Run, RunOptions, Scenario, run};
+use zk_simulator::timeline::Place;
+use zk_simulator::{Carried, Crossing, Fault, Run, RunOptions, Scenario, run};
 
 fn servers(servers: u8) -> Scenario {
     Scenario { servers, observers: 0, ..Scenario::default() }
@@ -91,6 +93,48 @@ fn a_leader_that_is_cut_off_is_replaced_and_follows_when_it_is_back() {
     assert_eq!(said(&run), ["nothing was lost", "it served"]);
     assert!(around(&run, 4000).1 != first);
     assert!(run.sometimes["server lost its leader"] >= 1, "{:?}", run.sometimes);
+}
+
+#[test]
+fn clients_are_at_different_servers() {
+    let run = run_with(&writer(), &Scenario { clients: 5, ..calm_with(3) }, 1, &[]);
+    let first = |process| {
+        let asks = |crossing: &&Crossing| matches!(crossing.what, Carried::ToServer(ToServer::Connect(_)));
+        let mut asks = run.crossings.iter().filter(asks);
+        asks.find(|asks| matches!(asks.from, Place::Client(it) if it.process == process)).map(|asks| asks.to)
+    };
+    assert!((1..5).any(|process| first(process) != first(0)));
+}
+
+/// In some runs; in others it arrives.
+#[test]
+fn what_a_leader_sent_before_its_crash_may_be_lost() {
+    let loses = |seed| {
+        let at_ms = 3500 + 25 * (seed % 12);
+        let slow = (0..3).map(|server| (3000, Fault::ServerLag { server, factor: 100, for_ms: 2000 }));
+        let crash = (at_ms, Fault::LeaderCrash { down_ms: 6000, mid_sync: false });
+        let run = run_with(&writer(), &calm_with(3), seed, &slow.chain([crash]).collect::<Vec<_>>());
+        let (_, leader) = *led(&run).iter().rfind(|(at, _)| *at <= at_ms).expect("somebody leads");
+        run.crossings.iter().any(|crossing| {
+            let was_on_its_way = (at_ms - 1000..at_ms).contains(&(crossing.sent_ns / 1_000_000));
+            let is_lost = was_on_its_way && crossing.arrived_ns.is_none();
+            is_lost && crossing.from == Place::Server(leader) && matches!(crossing.what, Carried::ToPeer(_))
+        })
+    };
+    assert!((0..30).any(loses));
+}
+
+#[test]
+fn datagrams_of_an_election_are_lost_now_and_then_and_come_again() {
+    let mut reached = [0; 2];
+    for seed in 0..8 {
+        let crash = Fault::LeaderCrash { down_ms: 6000, mid_sync: false };
+        let run = run_with(&writer(), &calm_with(3), seed, &[(4000, crash)]);
+        for (case, times) in ["lost", "repeated"].iter().zip(&mut reached) {
+            *times += run.sometimes.get(&*format!("datagram between servers {case}")).unwrap_or(&0);
+        }
+    }
+    assert!(reached.iter().all(|times| *times > 0), "{reached:?}");
 }
 
 #[test]

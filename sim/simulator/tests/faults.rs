@@ -7,7 +7,7 @@ use zk_api::{CreateMode, Data, ErrorCode, KeeperState, Request, Response, ZooKee
 use zk_harness::event::End;
 use zk_harness::trial::Trial;
 use zk_simulator::schedule::{Loss, Node, RequestKind, When};
-use zk_simulator::{Fault, Run, RunOptions, Scenario, run};
+use zk_simulator::{Carried, Crossing, Fault, Run, RunOptions, Scenario, run};
 
 /// Makes a znode at one second; says how that ended; once connected again says whether it is there.
 fn creator() -> Arc<Trial> {
@@ -393,15 +393,49 @@ fn asker() -> Arc<Trial> {
 #[test]
 fn what_a_server_sent_before_its_crash_may_arrive_or_not() {
     let case = "answer arrived after its server's crash";
-    let mut arrived = 0;
+    let (mut arrived, mut lost) = (0, 0);
     for at_ms in 1000..1040 {
         let slow = Fault::SlowLink { client: 0, factor: 10, for_ms: 5000 };
         let crash = Fault::ServerCrash { server: 0, down_ms: 1000, mid_sync: false };
         let run = run_with(&asker(), &calm(), at_ms, &[(500, slow), (at_ms, crash)]);
         assert!(run.violations.is_empty(), "{:?}", run.violations);
         arrived += run.sometimes.get(case).unwrap_or(&0);
+        let is_lost = |crossing: &Crossing| {
+            let was_sent = crossing.sent_ns < at_ms * 1_000_000 && crossing.arrived_ns.is_none();
+            was_sent && matches!(crossing.what, Carried::ToClient(_))
+        };
+        lost += u64::from(run.crossings.iter().any(is_lost));
     }
-    assert!((2..38).contains(&arrived), "{arrived}");
+    assert!((2..38).contains(&arrived) && (2..38).contains(&lost), "{arrived} {lost}");
+}
+
+#[test]
+fn what_a_client_sent_before_its_crash_is_served() {
+    let when = When::NextRequest(RequestKind::Create);
+    let crash = Fault::ClientCrash { client: 0, when, restart_after_ms: 60_000 };
+    let run = run_with(&creator(), &calm(), 1, &[(500, crash)]);
+    let (crashed, created) =
+        (times(&run, "Crashed { actor"), times(&run, "NodeCreated { path: \"/t/a\", by"));
+    assert!((crashed[0]..crashed[0] + 500).contains(&created[0]), "{crashed:?} {created:?}");
+}
+
+#[test]
+fn a_server_that_stands_still_answers_nobody_and_then_ends_sessions_before_it_hears_of_them() {
+    let slow = Fault::SlowSync { server: 0, sync_ms: 400, for_ms: 2000 };
+    let still = |at_ms, for_ms| (at_ms, Fault::ServerPause { server: 0, for_ms });
+    let run = run_with(&creator(), &calm(), 1, &[(500, slow), still(1100, 700)]);
+    assert_eq!(said(&run)[0], "/t/a");
+    let answered = times(&run, "Observed GivesUp")[0];
+    assert!((1800..1900).contains(&answered), "{answered}");
+    // By then its client has come again, and waits for its answer.
+    let trial = scripted(|zk, probe, _| async move {
+        zk.sleep(Duration::from_secs(9)).await;
+        say(&probe, format!("{:?}", zk.state()));
+        End::Done
+    });
+    for (for_ms, state) in [(2200, "SyncConnected"), (6000, "Expired")] {
+        assert_eq!(said(&run_with(&trial, &calm(), 1, &[still(1000, for_ms)])), [state], "{for_ms}");
+    }
 }
 
 #[test]
