@@ -2,11 +2,13 @@
 
 use crate::server::facts::{create, exists, get, is_there, set};
 use crate::server::rig::{Rig, Told, config};
-use zk_api::{CreateMode, ErrorCode, EventType, KeeperState, Request, Response, SessionId, WatchedEvent};
+use zk_api::{
+    CreateMode, ErrorCode, EventType, KeeperState, Request, Response, SessionId, WatchedEvent, Zxid,
+};
 use zk_proto::client::{
     CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, ClientTimer,
 };
-use zk_proto::message::{ConnId, ConnectResponse, ToClient, ToServer};
+use zk_proto::message::{ConnId, ConnectResponse, ToClient, ToServer, Xid};
 use zk_proto::server::{Event, ServerId};
 
 #[test]
@@ -179,6 +181,42 @@ fn attempts_come_slower_up_to_one_second_and_go_round_the_servers() {
     }
     assert_eq!(waits, [50, 100, 200, 400, 800, 1000, 1000, 1000]);
     assert_eq!(tried, [2, 3, 1, 2, 3, 1, 2, 3]);
+}
+
+/// Source: `ClientCnxn.readResponse`, which returns from pings and events before it looks at the zxid.
+#[test]
+fn the_next_server_is_another_one_and_need_not_know_of_more_than_answers_have_told() {
+    let mut client = of_three_servers();
+    step(&mut client, 0, ClientEvent::Start);
+    step(&mut client, 0, ClientEvent::Opened { conn: ConnId(1) });
+    let session = SessionId::new(7);
+    let granted = ConnectResponse { timeout_ms: 3000, session, password: [0; 16] };
+    let event = WatchedEvent::node(EventType::NodeCreated, "/a".into());
+    let answer = Ok(Response::Synced { path: "/".into() });
+    step(
+        &mut client,
+        0,
+        ClientEvent::Submit { call: CallId(1), request: Request::Sync { path: "/".into() } },
+    );
+    let (xid, zxid) = (Xid(1), |counter| Zxid::new(1, counter));
+    let messages = [
+        ToClient::Connected(granted),
+        ToClient::Reply { xid, zxid: zxid(3), result: answer },
+        ToClient::Event { zxid: Some(zxid(5)), event },
+        ToClient::Pong { zxid: zxid(6) },
+    ];
+    for message in messages {
+        step(&mut client, 0, ClientEvent::Received { conn: ConnId(1), message });
+    }
+    step(&mut client, 0, ClientEvent::Lost { conn: ConnId(1) });
+    let out = step(&mut client, 100, ClientEvent::Timer(ClientTimer::Reconnect));
+    assert_eq!(out[0], ClientOutput::Open { server: ServerId(2) });
+    let out = step(&mut client, 100, ClientEvent::Opened { conn: ConnId(2) });
+    let ClientOutput::Send { message: ToServer::Connect(asked), .. } = &out[0] else { panic!("{out:?}") };
+    assert_eq!((asked.session, asked.last_zxid), (session, zxid(3)));
+    step(&mut client, 100, ClientEvent::Lost { conn: ConnId(2) });
+    let out = step(&mut client, 200, ClientEvent::Timer(ClientTimer::Reconnect));
+    assert_eq!(out[0], ClientOutput::Open { server: ServerId(3) });
 }
 
 #[test]

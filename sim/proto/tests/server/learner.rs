@@ -311,6 +311,16 @@ fn a_leader_that_asks_its_quorum_does_so_as_the_sync_comes() {
 }
 
 #[test]
+fn a_leader_as_shipped_asks_nobody() {
+    let mut two = Several::serving_from((2, 0), &config(), []);
+    let leader = two.leader();
+    two.connect(leader, 1, new_session(10_000));
+    two.settle();
+    two.ask(leader, 1, 1, sync());
+    assert!(matches!(two.answers(1)[..], [(1, Ok(Response::Synced { .. }))]), "{:?}", two.sent);
+}
+
+#[test]
 fn an_observer_that_follows_does_not_answer_for_a_voter() {
     let mut three = Several::serving_from((2, 1), &asking_a_quorum(), []);
     let leader = three.leader();

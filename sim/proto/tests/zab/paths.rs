@@ -275,6 +275,15 @@ fn a_leader_without_a_quorum_gives_up_and_so_does_a_follower_without_a_leader() 
 }
 
 #[test]
+fn a_leader_whose_followers_are_gone_leads_until_its_ticks_tell() {
+    let mut rig = Rig::serving(3, 0, |_| {});
+    [1, 2].into_iter().for_each(|server| rig.kill(server));
+    rig.quiet().unwrap();
+    assert_eq!(role(&rig, 3), Role::Leading { epoch: 1 });
+    rig.wait(|rig| role(rig, 3) == Role::Looking);
+}
+
+#[test]
 fn a_worn_out_epoch_ends_and_the_next_counts_from_one() {
     let mut rig = Rig::serving(3, 0, |config| config.last_counter = 3);
     rig.propose(9);
