@@ -80,7 +80,6 @@ impl Waiters {
             }
             Event::Is(GroundTruth::NodeDeleted { path, by, .. }) if **path == *self.node => {
                 (self.is_up, self.is_lost) = (false, *by == SessionId::NONE);
-                self.being_raised = None;
                 // Nor does it count as lowered if one that waits deletes it.
                 let waits = |by: &ActorId| self.waiting.keys().any(|waits| waits.main() == *by);
                 let by_waiter = self.sessions.get(by).is_some_and(waits);

@@ -126,6 +126,7 @@ mod tests {
         assert_eq!(at_rest(&[(NUMBERS[0], 0), (NUMBERS[1], 1)], vec![], 0), []);
         let administrators = NUMBERS.map(|path| (path, ADMIN));
         assert_eq!(at_rest(&administrators, vec![], 0), [Finding::Tested]);
+        assert_eq!(at_rest(&[&administrators[..], &[("/b/p0", 0)]].concat(), vec![], 0), []);
         assert_eq!(at_rest(&["/a/entries", "/a/taken"].map(|path| (path, 0)), vec![], 0), [Finding::Tested]);
         let own = NUMBERS.map(|path| (path, 0));
         let one_goes = deleted(NUMBERS[0], 0, NOBODY);

@@ -103,6 +103,10 @@ fn a_late_write_is_expected_by_the_session_of_its_own_grant() {
     assert_eq!(judge(other), Some(Assumption::NoActionAfterSessionEnd));
     let next = Event::Is(GroundTruth::SessionOpened { session: session(50), actor: actor(0) });
     assert_eq!(judge(vec![closed(0), opened_anew(0), next]), Some(Assumption::NoActionAfterSessionEnd));
+    // From outside, nobody knows of any.
+    let outside = aba(Unfenced, true, vec![]).split_off(2);
+    let found = findings(ExclusionAtResource::unfenced(LOCK), outside);
+    assert_eq!(broken_by(&found), [(UNFENCED, None)]);
 }
 
 /// Two live sessions of one process are two chances, and a former one that ends later has ended all the same.

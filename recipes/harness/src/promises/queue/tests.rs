@@ -203,6 +203,8 @@ fn what_is_more_important_comes_first_if_it_was_there_when_one_asked() {
     };
     // Until that is told it is being put, and whoever asks need not see it.
     assert_eq!((there(Some(notes(0, "has put", "2"))), there(None)), (1, 0));
+    let again = vec![put(1), put(2), asks(1), notes(0, "has put", "2"), asks(1), takes(1, 1), takes(1, 2)];
+    assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), [both.to_vec(), again].concat())).len(), 1);
     let late = [both.to_vec(), vec![put(1), asks(1), put(2), takes(1, 1), asks(1), takes(1, 2)]].concat();
     assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), late)), []);
 }
