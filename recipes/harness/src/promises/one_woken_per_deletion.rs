@@ -168,6 +168,13 @@ mod tests {
         assert_eq!((woken(vec![]), woken(vec![deleted(B, 1, 1)])), (1, 0));
         assert_eq!(woken(vec![deleted(B, 1, 1), gives_up(1), attempts(1)]), 0);
         assert_eq!(woken(vec![granted(1), deleted(B, 1, 1)]), 1, "it has had it");
+        assert_eq!(woken(vec![deleted(B, 2, 1)]), 1, "another has taken it away");
+        // Nor had it watched what is behind it.
+        let behind = "/lock/c-lock-0000000002";
+        let told = [opened(1), opened(2), created(B, 1), created(behind, 2), attempts(1), deleted(B, 1, 1)];
+        let events =
+            [told.to_vec(), vec![deleted(behind, 2, 2), fired(behind, NodeDeleted, &[1, 2])]].concat();
+        assert_eq!(broken_by(&findings(OneWokenPerDeletion::of(LOCK), events)).len(), 1);
         // What it watches since then counts.
         let again = |woken: &[u16]| {
             let asks = [opened(1), created(B, 1), attempts(1), deleted(B, 1, 1), created(A, 2)].to_vec();
