@@ -8,7 +8,7 @@ use super::findings::{broken, promise_of_barrier};
 use crate::event::{ActorId, Event, GroundTruth};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use zk_api::{SessionId, Text};
 
 /// Who waits at a barrier.
@@ -16,11 +16,7 @@ use zk_api::{SessionId, Text};
 struct Waiters {
     node: &'static str,
     is_up: bool,
-    /// Who has said that it raises it, and not yet that it has; and who of those has made it: until that is told, it may
-    /// as well not be up yet.
-    raising: BTreeSet<ActorId>,
-    being_raised: Option<ActorId>,
-    /// Somebody has said, since it was raised, that it lowers it: it may as well be down.
+    /// Somebody has said, since it was raised, that it lowers it.
     is_lowered: bool,
     /// It has gone with the session of whoever raised it.
     is_lost: bool,
@@ -54,16 +50,10 @@ impl Waiters {
         match event {
             Event::Observed { actor, what } => match what.told()? {
                 (words::COMES_TO, node, _) if node == self.node => {
-                    let was_down = !self.is_up || self.is_lowered || self.being_raised.is_some();
-                    let wait = Wait { was_up: self.is_up, was_down, ..Wait::default() };
+                    let wait = Wait { was_up: self.is_up, was_down: !self.is_up, ..Wait::default() };
                     self.waiting.insert(*actor, wait);
                 }
-                (words::RAISES, node, _) if node == self.node => drop(self.raising.insert(*actor)),
-                (words::HAS_RAISED, node, _) if node == self.node => self.has_raised(|other| other == *actor),
-                (words::LOWERS, node, _) if node == self.node => {
-                    self.is_lowered = true;
-                    self.waiting.values_mut().for_each(|wait| wait.was_down = true);
-                }
+                (words::LOWERS, node, _) if node == self.node => self.is_lowered = true,
                 (words::SEES, node, _) if node == self.node => {
                     self.waiting.entry(*actor).and_modify(|wait| wait.has_seen = true);
                 }
@@ -72,10 +62,8 @@ impl Waiters {
                 }
                 _ => {}
             },
-            Event::Is(GroundTruth::NodeCreated { path, by, .. }) if **path == *self.node => {
+            Event::Is(GroundTruth::NodeCreated { path, .. }) if **path == *self.node => {
                 (self.is_up, self.is_lowered) = (true, false);
-                let maker = self.sessions.get(by);
-                self.being_raised = self.raising.iter().find(|other| Some(&other.main()) == maker).copied();
                 self.waiting.values_mut().for_each(|wait| wait.was_up = true);
             }
             Event::Is(GroundTruth::NodeDeleted { path, by, .. }) if **path == *self.node => {
@@ -89,27 +77,17 @@ impl Waiters {
                     wait.owed |= wait.has_seen;
                 }
             }
-            Event::Is(GroundTruth::Finished { actor, .. } | GroundTruth::ThreadEnded { actor }) => {
-                self.forgets(|other| other == *actor);
-            }
-            Event::Is(GroundTruth::Crashed { actor }) => self.forgets(|other| other.main() == *actor),
+            Event::Is(
+                GroundTruth::Finished { actor, .. }
+                | GroundTruth::ThreadEnded { actor }
+                | GroundTruth::Crashed { actor },
+            ) => drop(self.waiting.remove(actor)),
             Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.sessions.insert(*session, *actor);
             }
             Event::Is(_) => {}
         }
         None
-    }
-
-    fn has_raised(&mut self, is_that: impl Fn(ActorId) -> bool) {
-        self.raising.retain(|raises| !is_that(*raises));
-        self.being_raised.take_if(|raises| is_that(*raises));
-    }
-
-    /// Those do nothing there any more.
-    fn forgets(&mut self, are_those: impl Fn(ActorId) -> bool) {
-        self.waiting.retain(|waits, _| !are_those(*waits));
-        self.has_raised(are_those);
     }
 
     /// Those who still wait at rest.
@@ -445,24 +423,6 @@ mod tests {
         // Another may have changed it again.
         assert_eq!(judged(vec![raises, up(), down(), raised]), [Finding::Tested]);
         assert_eq!(judged(vec![up(), lowers, down(), up(), lowered]), [Finding::Tested]);
-    }
-
-    /// What was under way counted as done: a plain look of a server that is behind was blamed for it.
-    #[test]
-    fn who_passes_while_it_is_being_raised_or_lowered_is_right() {
-        let [raises, raised, lowers] = ["raises", "has raised", "lowers"].map(|word| notes(9, word, NODE));
-        let passing = |before: &[&Event], told: &[&Event]| {
-            let (begins, comes, passes) = (opened(9), comes(1), passes(1));
-            let all = [&[&begins], before, &[&comes], told, &[&passes]].concat();
-            let events = all.into_iter().cloned().collect();
-            broken_by(&findings(BarrierHolds::of(NODE), events)).len()
-        };
-        assert_eq!(passing(&[&raises, &up()], &[]), 0);
-        assert_eq!(passing(&[&raises, &up(), &raised], &[]), 1);
-        assert_eq!(passing(&[&raises, &up(), &raised], &[&lowers]), 0);
-        assert_eq!(passing(&[&raises, &up(), &raised, &lowers], &[]), 0);
-        assert_eq!(passing(&[&raises, &up(), &crashed(9)], &[]), 1, "nobody will tell that it has");
-        assert_eq!(passing(&[&up(), &raises], &[]), 1, "it was raised before");
     }
 
     #[test]

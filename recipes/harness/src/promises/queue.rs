@@ -332,8 +332,8 @@ impl Promise for TakenOnce {
 
 /// Of the items that are there, the first is taken first: by priority, and then by the order of creation.
 ///
-/// An item may be taken before another that comes first if that other was put after the consumer had asked, or was
-/// being put as it did, unless both have the same priority; or if a consumer that asked meanwhile turns out to have it. A consumer that asks later must
+/// An item may be taken before another that comes first if that other was put after the consumer had asked, unless both
+/// have the same priority; or if a consumer that asked meanwhile turns out to have it. A consumer that asks later must
 /// not get it. An item that a dead consumer may have had is not judged, nor is one into which what was taken is put.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakesInOrder {
@@ -364,8 +364,6 @@ struct Waiting {
     /// Its place: the priority, and which of all items it is.
     place: (i64, u32),
     is_there: bool,
-    /// Who has asked last while it was being put, and may not see it.
-    unseen_by: BTreeSet<ActorId>,
     /// Another was taken before it. These were asking then, and may have it.
     overtaken: Option<BTreeSet<ActorId>>,
 }
@@ -398,26 +396,13 @@ impl TakesInOrder {
         }
     }
 
-    fn asks(&mut self, actor: ActorId) {
-        self.asking.insert(actor, Asked { count: self.count, took: false });
-        for waiting in &mut self.waiting {
-            match self.ears.is_being_put(&waiting.payload) {
-                true => waiting.unseen_by.insert(actor),
-                false => waiting.unseen_by.remove(&actor),
-            };
-        }
-    }
-
     fn takes(&mut self, actor: ActorId, item: &str, found: &mut Vec<Finding>) {
         let Some(at) = self.waiting.iter().position(|waiting| *waiting.item == *item) else { return };
         let taken = self.waiting.remove(at);
         *self.taken.entry(taken.payload).or_default() += 1;
         // Who has never told that it asks may have had this one for long; it asks on from now.
         let is_untold = !self.asking.contains_key(&actor);
-        if is_untold {
-            self.asks(actor);
-        }
-        let asked = self.asking.get_mut(&actor).expect("it has asked");
+        let asked = self.asking.entry(actor).or_insert(Asked { count: self.count, took: false });
         asked.took = true;
         let count = asked.count;
         if is_untold {
@@ -430,8 +415,7 @@ impl TakesInOrder {
         }
         let asking: BTreeSet<_> = self.asking.keys().copied().filter(|other| *other != actor).collect();
         for other in self.waiting.iter_mut().filter(|other| other.is_there && other.place < taken.place) {
-            let is_seen = other.place.1 < count && !other.unseen_by.contains(&actor);
-            if other.place.0 == taken.place.0 || is_seen {
+            if other.place.0 == taken.place.0 || other.place.1 < count {
                 let may_have = other.overtaken.take();
                 other.overtaken = Some(may_have.map_or(asking.clone(), |old| &old & &asking));
             }
@@ -461,15 +445,7 @@ impl Promise for TakesInOrder {
                 let was_taken =
                     self.taken.get(&payload).is_some_and(|taken| *taken >= self.ears.times_put(&payload));
                 if !was_taken {
-                    let unseen_by = BTreeSet::new();
-                    self.waiting.push(Waiting {
-                        item,
-                        payload,
-                        place,
-                        is_there: true,
-                        unseen_by,
-                        overtaken: None,
-                    });
+                    self.waiting.push(Waiting { item, payload, place, is_there: true, overtaken: None });
                 }
             }
             Some(QueueStep::Vanishes(item)) => {
@@ -479,7 +455,7 @@ impl Promise for TakesInOrder {
                     .for_each(|it| it.is_there = false);
             }
             Some(QueueStep::Asks(actor)) => {
-                self.asks(actor);
+                self.asking.insert(actor, Asked { count: self.count, took: false });
                 for may_have in self.waiting.iter_mut().filter_map(|other| other.overtaken.as_mut()) {
                     may_have.remove(&actor);
                 }

@@ -126,12 +126,6 @@ impl Ears {
         put.is_some_and(|(_, putting)| putting.iter().any(|putting| Some(&putting.main()) == actor))
     }
 
-    /// Whether somebody puts it who has not told yet that it has.
-    pub(super) fn is_being_put(&self, payload: &Data) -> bool {
-        let put = self.put.get(&*String::from_utf8_lossy(payload.bytes()));
-        put.is_some_and(|(_, putting)| !putting.is_empty())
-    }
-
     /// How many items may have a payload.
     pub(super) fn times_put(&self, payload: &Data) -> usize {
         let put = self.put.get(&*String::from_utf8_lossy(payload.bytes()));
