@@ -588,10 +588,9 @@ fn junit_of_a_live_run_skips_what_is_not_judged() {
 #[test]
 fn a_live_run_is_held_only_if_something_was_judged_and_all_of_that_was_tested() {
     let one = |tested| [live_promise("exclusion", 0, 0, tested), live_promise("herd", 0, 0, None)];
-    assert_eq!(LiveReport::answer_of(&one(Some(3)), &[], false), Answer::Held);
-    assert_eq!(LiveReport::answer_of(&one(Some(3)), &[], true), Answer::Undecided);
-    assert_eq!(LiveReport::answer_of(&one(Some(0)), &[], false), Answer::Undecided);
-    assert_eq!(LiveReport::answer_of(&one(None), &[], false), Answer::Undecided);
+    let answer = |tested, is_over| LiveReport::answer_of(&one(tested), &[], is_over);
+    assert_eq!([answer(Some(3), false), answer(Some(3), true)], [Answer::Held, Answer::Undecided]);
+    assert_eq!([answer(Some(0), false), answer(None, false)], [Answer::Undecided; 2]);
     let broken = [live_promise("no-panic", 1, 0, Some(3))];
     assert_eq!(LiveReport::answer_of(&one(None), &broken, true), Answer::Broken);
     let mut report = LiveReport { answer: Answer::Undecided, promises: one(None).into(), ..live() };
