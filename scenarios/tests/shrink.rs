@@ -44,7 +44,9 @@ fn a_failing_run_becomes_small_and_its_file_shows_it_again() {
         ("configuration/watch-once", "fresh-at-rest"),
     ] {
         let seed = failing(variant, promise);
-        let command = format!("shrink {variant} --seed {seed} --promise {promise} -o small.toml");
+        // Without a limit of time: beside all other tests of two cores, a minute is a few seconds.
+        let command =
+            format!("shrink {variant} --seed {seed} --promise {promise} -o small.toml --time-limit 1h");
         let ran = zoocheck_in(dir.path(), &command);
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
         assert!(left(&ran.stdout, "client") <= 3 && left(&ran.stdout, "fault") <= 5, "{}", ran.stdout);
