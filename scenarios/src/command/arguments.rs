@@ -21,7 +21,6 @@ use zk_model::{CheckConfig, Engine};
 use zk_reports::Lines;
 use zk_reports::SCHEMAS;
 #[cfg(feature = "live")]
-use zk_simulator::MOST_CLIENTS;
 
 const EPILOGUE: &str = "\
 WHAT is a recipe (lock), a variant of it (lock/simple), a scenario file (*.toml), or, for
@@ -241,14 +240,6 @@ pub(super) struct RunArguments {
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "HOST:PORT,…", value_parser = servers, conflicts_with_all = OF_SEEDS)]
     pub(super) connect: Option<String>,
-    /// Client processes, each with a session [default: the scenario's]
-    #[cfg(feature = "live")]
-    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=MOST_CLIENTS), requires = "connect", conflicts_with_all = OF_SEEDS)]
-    pub(super) clients: Option<u16>,
-    /// Rounds for each client [default: the scenario's]
-    #[cfg(feature = "live")]
-    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8), requires = "connect", conflicts_with_all = OF_SEEDS)]
-    pub(super) rounds: Option<u8>,
     /// Stop after this long, such as 90s or 1h: undecided [default: 5m]
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "TIME", value_parser = duration, requires = "connect", conflicts_with_all = OF_SEEDS)]

@@ -179,8 +179,8 @@ fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answ
     arguments.report.as_deref().map(zk_reports::prepare_report_dir).transpose()?;
     let run = run::LiveRun {
         connect: servers.into(),
-        clients: arguments.clients.unwrap_or(target.scenario.clients),
-        rounds: arguments.rounds.unwrap_or(target.scenario.rounds),
+        clients: target.scenario.clients,
+        rounds: target.scenario.rounds,
         time_limit: arguments.time_limit.unwrap_or(std::time::Duration::from_secs(300)),
     };
     let total = u64::from(run.clients) * u64::from(run.rounds);

@@ -5,10 +5,11 @@ use crate::BadInput;
 use crate::shell::{shell_word, with};
 use crate::trial_list::Trials;
 use crate::trial_list::is_file;
+use crate::typed::whole;
 use clap::Args;
 use std::sync::Arc;
 use zk_harness::trial::Trial;
-use zk_simulator::{Scenario, SyncRule};
+use zk_simulator::{MOST_CLIENTS, Scenario, SyncRule};
 
 /// What is to be run, and how it was asked for.
 pub(crate) struct Target {
@@ -29,6 +30,12 @@ pub(crate) struct Asked {
     /// Another value for a scenario's key, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Client processes, each with a session, like --set clients=N
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=MOST_CLIENTS))]
+    pub(crate) clients: Option<u16>,
+    /// Rounds for each client, like --set rounds=N
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8))]
+    pub(crate) rounds: Option<u8>,
     /// What a program owes: KIND=PATH, such as fair-lock=/lock; repeatable
     #[arg(long, value_name = "OWED", value_delimiter = ',')]
     pub(crate) promises: Vec<String>,
@@ -41,7 +48,9 @@ impl Target {
     }
 
     /// From a command line.
-    pub(crate) fn asked(catalogue: &Trials, what: &str, asked: Asked) -> Result<Target, BadInput> {
+    pub(crate) fn asked(catalogue: &Trials, what: &str, mut asked: Asked) -> Result<Target, BadInput> {
+        let sizes = [("clients", asked.clients.take()), ("rounds", asked.rounds.take().map(u16::from))];
+        asked.set.extend(sizes.into_iter().filter_map(|(key, size)| Some(format!("{key}={}", size?))));
         let find = |name: &str| find(catalogue, name, &asked.promises);
         let in_file = |error| bad!("{what}: recipe: {error}");
         let (mut trial, mut scenario) = match (is_file(what), &asked.file) {
@@ -119,7 +128,7 @@ impl Target {
 
     /// What does something with a seed.
     pub(crate) fn words(&self, program: &str, command: &str, seed: u64) -> String {
-        let Some(Asked { file, set, promises }) = &self.asked else {
+        let Some(Asked { file, set, promises, .. }) = &self.asked else {
             return format!("Catalogue::{command}(&scenario, {seed})");
         };
         let options = [
@@ -252,11 +261,12 @@ mod tests {
         let catalogue = Trials::built_in();
         let name = catalogue.trials()[0].about.name;
         let set = vec!["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
-        let command = Target::asked(&catalogue, name, Asked { set, ..Asked::default() })
+        let command = Target::asked(&catalogue, name, Asked { set, clients: Some(7), ..Asked::default() })
             .expect("it is there")
             .replay_command(41, Some("exclusion"));
         let expected = format!(
-            " replay {name} --seed 41 --set faults.drops=3 --set 'latency-ms=[0.1, 20]' --promise exclusion"
+            " replay {name} --seed 41 --set faults.drops=3 --set 'latency-ms=[0.1, 20]' --set clients=7 --promise \
+             exclusion"
         );
         assert!(command.ends_with(&expected), "{command}");
     }
