@@ -66,7 +66,8 @@ pub struct Scenario {
     /// resource so often, or sleeps for more than a quarter of it, at once or in naps of a twelfth or more with nothing
     /// between them.
     pub heal_seconds: u32,
-    /// Queue events a run may take before it is stopped as running away: this many for every 50 clients.
+    /// Queue events a run may take before it is stopped as running away: this many for every 50 clients, and a
+    /// tenth of that once somebody has asked the same thing again and again while nothing happened to it.
     pub step_budget: u64,
     /// The faults.
     pub faults: Faults,

@@ -86,6 +86,7 @@ impl<'a> Simulation<'a> {
             judge: Judge::new(trial, pulse.clone(), options.stop_at),
             waiting: Waiting::default(),
             deadline: Deadline::new(scenario.faults_ns(), scenario.heal_ns()),
+            polled_after: None,
             over: false,
             pulse: pulse.clone(),
         };
@@ -121,7 +122,7 @@ impl<'a> Simulation<'a> {
             // What a script or an order has held up is late.
             self.stage.now = self.stage.now.max(at);
             self.stage.run.steps += 1;
-            let budget = self.stage.scenario.events();
+            let budget = self.stage.budget();
             if self.stage.run.steps > budget {
                 let what = format!("{budget} events were not enough");
                 self.stage.invariants.report.broken(Invariant::StepBudget, what);

@@ -59,6 +59,8 @@ pub struct Stage<'a> {
     /// Who waits for something, and what wakes whom.
     pub waiting: Waiting,
     pub deadline: Deadline,
+    /// How many events it had taken when somebody first polled.
+    pub polled_after: Option<u64>,
     pub over: bool,
     pub pulse: Pulse,
 }
@@ -102,6 +104,7 @@ impl Stage<'_> {
                 // Its other threads go on.
                 GroundTruth::Finished { actor, end: End::Done | End::Failed }
                 | GroundTruth::ThreadEnded { actor } => self.waiting.gone(*actor),
+                GroundTruth::Polls { .. } => drop(self.polled_after.get_or_insert(self.run.steps)),
                 GroundTruth::Finished { actor, .. } | GroundTruth::Crashed { actor } => {
                     self.waiting.ended(*actor)
                 }
@@ -109,6 +112,12 @@ impl Stage<'_> {
             }
             watch!(self, judge.see(self.now, &Event::Is(truth)));
         }
+    }
+
+    /// How many events the run may take: of who polls, a tenth is enough to see what comes of it.
+    pub fn budget(&self) -> u64 {
+        let all = self.scenario.events();
+        self.polled_after.map_or(all, |steps| all.min(steps + all / 10))
     }
 
     /// Whether somebody who has something changes a znode, or writes to the resource.

@@ -69,6 +69,19 @@ fn sleeping_no_time_at_all_runs_out_of_steps() {
 }
 
 #[test]
+fn polling_without_a_pause_runs_out_of_steps_ten_times_as_soon() {
+    let trial = scripted(|zk, _, _| async move {
+        let free = path("/t");
+        while zk.exists(&free).await.is_ok() {}
+        End::Done
+    });
+    let scenario = Scenario { clients: 1, step_budget: 10_000, ..calm() };
+    let run = run(&trial, &scenario, 1, &RunOptions::default());
+    assert_eq!(broken(&run), ["step-budget"]);
+    assert!((1_001..2_000).contains(&run.steps), "{}", run.steps);
+}
+
+#[test]
 fn nothing_of_a_run_outlives_it() {
     let held = Arc::new(());
     let (for_main, waits) =
