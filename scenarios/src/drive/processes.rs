@@ -8,12 +8,15 @@ use std::collections::VecDeque;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use zk_harness::event::End;
 
 /// So many of a program's last lines are kept.
 const LINES: usize = 20;
+
+/// So many bytes of each.
+const WIDTH: u64 = 400;
 
 /// Between the loss of a session and the next life.
 const BETWEEN_LIVES: Duration = Duration::from_millis(100);
@@ -234,19 +237,48 @@ impl ClientProcesses {
     }
 }
 
-/// Keeps the last lines of what a program prints.
+/// Keeps the last lines of what a program prints, each as far as a reader bears.
 fn keep(from: Option<impl AsyncRead + Send + Unpin + 'static>, lines: &Arc<Mutex<VecDeque<String>>>) {
     let Some(from) = from else { return };
     let kept = lines.clone();
     tokio::spawn(async move {
-        let mut from = BufReader::new(from).split(b'\n');
-        while let Ok(Some(line)) = from.next_segment().await {
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            if kept.len() == LINES {
-                kept.pop_front();
+        let (mut from, mut line, mut is_whole) = (BufReader::new(from), Vec::new(), true);
+        loop {
+            line.clear();
+            // Nor is more of it ever in memory.
+            let read = (&mut from).take(WIDTH).read_until(b'\n', &mut line).await;
+            if !read.is_ok_and(|bytes| bytes > 0) {
+                return;
             }
-            let line: String = String::from_utf8_lossy(&line).chars().filter(|c| !c.is_control()).collect();
-            kept.push_back(line);
+            let (begins, ends) = (is_whole, line.last() == Some(&b'\n'));
+            is_whole = ends;
+            if begins {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                if kept.len() == LINES {
+                    kept.pop_front();
+                }
+                let cut = if ends || (line.len() as u64) < WIDTH { "" } else { "…" };
+                let line = String::from_utf8_lossy(&line);
+                kept.push_back(line.chars().filter(|c| !c.is_control()).collect::<String>() + cut);
+            }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line of 10 MB made a page of 80.
+    #[tokio::test]
+    async fn of_a_long_line_the_beginning_is_kept() {
+        let lines = Arc::default();
+        let printed = [vec![b'x'; 3_000_000], b"\n\na\tb\nlast".to_vec()].concat();
+        keep(Some(std::io::Cursor::new(printed)), &lines);
+        let kept = || lines.lock().expect("nobody panics").clone();
+        while kept().len() < 4 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(kept(), [&*("x".repeat(400) + "…"), "", "ab", "last"]);
+    }
 }
