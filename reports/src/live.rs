@@ -114,12 +114,23 @@ impl LivePromise {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveBreak {
+    /// In which seed, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// When, since the run began.
     pub seconds: f64,
     /// What happened.
     pub what: String,
     /// The last lines of the timeline up to it.
     pub timeline: Vec<String>,
+}
+
+impl LiveBreak {
+    /// When it was, in words.
+    pub(crate) fn at(&self) -> String {
+        let seed = self.seed.map_or(String::new(), |seed| format!("in seed {seed}, "));
+        format!("{seed}at {:.3} s", self.seconds)
+    }
 }
 
 impl LiveReport {

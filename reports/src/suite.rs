@@ -145,7 +145,7 @@ fn seen(result: &LivePromise) -> Outcome {
         None => Outcome::Skipped("not judged on a live ensemble".into()),
         Some(Verdict::Broken) => {
             let first = result.first.as_ref();
-            let what = first.map(|first| format!("at {:.3} s: {}", first.seconds, first.what));
+            let what = first.map(|first| format!("{}: {}", first.at(), first.what));
             Outcome::Broken { how: format!("broken {} times", result.broken), what: what.unwrap_or_default() }
         }
     }

@@ -1,30 +1,14 @@
 //! Client programs in real time: the page, its JSON and JUnit.
 
+use crate::sample::live_promise;
 use zk_reports::{
-    Answer, DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided, Happened, LiveBreak, LivePromise, Paint,
-    Report, Verdict, annotations, junit, to_json,
+    Answer, DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided, Happened, Paint, Report, Verdict,
+    annotations, junit, to_json,
 };
 
-fn promise(name: &str, broken: u64, expected: u64, tested: Option<u64>) -> LivePromise {
-    let seen = |what: &str| LiveBreak {
-        seconds: 1.25,
-        what: what.into(),
-        timeline: vec!["  1.250s  p0  enters".into()],
-    };
-    LivePromise {
-        name: name.into(),
-        about: format!("The {name} promise."),
-        verdict: tested.map(|tested| Verdict::of(broken, expected, tested)),
-        tested: tested.unwrap_or(0),
-        broken,
-        expected,
-        assumptions: if expected > 0 { vec!["nobody sleeps".into()] } else { Vec::new() },
-        first: (broken > 0).then(|| seen("p0 & p1 are <inside>")),
-        first_expected: (expected > 0).then(|| seen("p1 is late")),
-    }
-}
-
 fn report() -> DriveReport {
+    let mut exclusion = live_promise("exclusion", 1, 0, Some(9));
+    exclusion.first.iter_mut().for_each(|first| first.seed = Some(7));
     DriveReport {
         schema: DRIVE_SCHEMA.into(),
         program: "java -jar mine.jar".into(),
@@ -45,8 +29,8 @@ fn report() -> DriveReport {
             writes: 400,
             ..Happened::default()
         },
-        promises: vec![promise("exclusion", 1, 0, Some(9)), promise("fifo", 0, 0, None)],
-        invariants: vec![promise("session-fifo", 0, 0, Some(3)), promise("no-spin", 0, 0, Some(0))],
+        promises: vec![exclusion, live_promise("fifo", 0, 0, None)],
+        invariants: vec![live_promise("session-fifo", 0, 0, Some(3)), live_promise("no-spin", 0, 0, Some(0))],
         failures: vec![DriveFailure {
             seed: 7,
             broken: vec!["exclusion".into()],
@@ -72,6 +56,7 @@ fn a_newcomer_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
         "5 clients × 2 rounds, 3 servers, session timeout 1,500 ms, faults for 15 s a seed",
         "fifo not judged on a live ensemble not counted",
         "invariants at the servers: 1 held, 0 broken, 1 never put to the test",
+        "first in seed 7, at 1.250 s",
         "=> p0 & p1 are <inside>",
         "seed 7 broke exclusion; tried again 2 times, broken 1 time zoocheck drive --seeds 7..8",
         "the last lines of a program that failed: p1: Traceback",
@@ -83,7 +68,8 @@ fn a_newcomer_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
     assert!(report().html().contains("p0 &#38; p1 are &#60;inside&#62;"));
     let less = DriveReport { answer: Answer::Undecided, ..report() };
     assert!(less.text(Paint::PLAIN).ends_with("undecided: 1 seed came to no end\n"));
-    let promises = vec![promise("no-failure", 0, 2, Some(3)), promise("counts-each-once", 0, 0, None)];
+    let promises =
+        vec![live_promise("no-failure", 0, 2, Some(3)), live_promise("counts-each-once", 0, 0, None)];
     let unjudged =
         DriveReport { unjudged: vec!["counter=/c".into()], undecided: Vec::new(), promises, ..less.clone() };
     let why = "what counter=/c owes of its own is not judged from outside: counts-each-once";
@@ -97,7 +83,7 @@ fn a_newcomer_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
 }
 
 #[test]
-fn it_is_read_back_as_it_was_and_junit_has_a_case_for_each_promise() {
+fn it_is_read_back_as_it_was_and_junit_has_a_case_for_each_live_promise() {
     assert_eq!(serde_json::from_str::<DriveReport>(&to_json(&report())).expect("a report"), report());
     let junit = junit(&report().suite().expect("it has cases"));
     assert!(junit.contains(r#"tests="4" skipped="2" errors="0" failures="1""#), "{junit}");
@@ -105,11 +91,11 @@ fn it_is_read_back_as_it_was_and_junit_has_a_case_for_each_promise() {
 
 #[test]
 fn results_of_two_runs_are_one_with_the_first_break_of_each_kind() {
-    let held = promise("exclusion", 0, 0, Some(4)).with(promise("exclusion", 0, 0, Some(5)));
+    let held = live_promise("exclusion", 0, 0, Some(4)).with(live_promise("exclusion", 0, 0, Some(5)));
     assert_eq!((held.verdict, held.tested), (Some(Verdict::Held), 9));
-    let broken = promise("exclusion", 0, 2, Some(4)).with(promise("exclusion", 1, 1, Some(5)));
+    let broken = live_promise("exclusion", 0, 2, Some(4)).with(live_promise("exclusion", 1, 1, Some(5)));
     assert_eq!((broken.verdict, broken.broken, broken.expected), (Some(Verdict::Broken), 1, 3));
     assert!(broken.first.is_some() && broken.first_expected.is_some());
     assert_eq!(broken.assumptions, ["nobody sleeps"]);
-    assert_eq!(promise("fifo", 0, 0, None).with(promise("fifo", 0, 0, None)).verdict, None);
+    assert_eq!(live_promise("fifo", 0, 0, None).with(live_promise("fifo", 0, 0, None)).verdict, None);
 }

@@ -226,6 +226,7 @@ fn a_live_run_is_a_page_that_says_what_nobody_judged() {
         expected: 0,
         assumptions: Vec::new(),
         first: (broken > 0).then(|| LiveBreak {
+            seed: None,
             seconds: 1.5,
             what: "two are inside".into(),
             timeline: vec!["1.250 s  p0 enters".into(), HOSTILE.into()],

@@ -1,15 +1,15 @@
 //! Reports as JSON, JUnit and text, held to what a reader sees.
 
+use crate::sample::live_promise;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use zk_reports::{
     Answer, Beyond, Bounds, CHECK_SCHEMA, Catalogued, Cause, CheckReport, CheckedPromise, Confidence,
     ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Failure, Fate, Happened, How, Judgement, Kill,
-    LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment,
-    MutantResult, MutantsReport, Paint, Path, PromiseResult, REPLAY_SCHEMA, Rate, Reached, ReplayReport,
-    Report, SCHEMAS, SWEEP_SCHEMA, Seeds, Seen, SweepReport, UntilCovered, Verdict, WholeServers, junit,
-    replay_text, to_json,
+    LIVE_SCHEMA, Limits, Lines, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment, MutantResult,
+    MutantsReport, Paint, Path, PromiseResult, REPLAY_SCHEMA, Rate, Reached, ReplayReport, Report, SCHEMAS,
+    SWEEP_SCHEMA, Seeds, Seen, SweepReport, UntilCovered, Verdict, WholeServers, junit, replay_text, to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -276,25 +276,6 @@ fn an_ensemble_says_its_bounds_what_was_merged_and_the_steps() {
     let less =
         EnsembleReport { verdict: Judgement::Undecided, ran_out: Some("10 states".into()), ..ensemble() };
     assert!(less.to_string().ends_with("undecided (10 states)\n") && !less.held());
-}
-
-fn live_promise(name: &str, broken: u64, expected: u64, tested: Option<u64>) -> LivePromise {
-    let seen = || LiveBreak {
-        seconds: 1.25,
-        what: "p0 & p1 are <inside>".into(),
-        timeline: vec!["    1.250s  p0  enters".into()],
-    };
-    LivePromise {
-        name: name.into(),
-        about: format!("The {name} promise."),
-        verdict: tested.map(|tested| Verdict::of(broken, expected, tested)),
-        tested: tested.unwrap_or(0),
-        broken,
-        expected,
-        assumptions: if expected > 0 { vec!["nobody sleeps".into()] } else { Vec::new() },
-        first: (broken > 0).then(seen),
-        first_expected: (expected > 0).then(seen),
-    }
 }
 
 fn live() -> LiveReport {

@@ -80,7 +80,7 @@ fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Block {
     if !result.about.is_empty() {
         body.push(below(result.about.as_str()));
     }
-    body.push(below(format!("first at {:.3} s", first.seconds)));
+    body.push(below(format!("first {}", first.at())));
     body.push(Block::Told(first.timeline.iter().map(|line| format!("  {line}")).collect()));
     body.extend(end(&first.what));
     let expected = result.verdict.unwrap_or(Verdict::BrokenAsExpected);

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use zk_reports::{
-    Answer, Arrow, ArrowKind, Bar, BarKind, Confidence, Diagram, Failure, HerdPoint, Lane, LaneKind, Point,
-    PointKind, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Unit, Verdict,
+    Answer, Arrow, ArrowKind, Bar, BarKind, Confidence, Diagram, Failure, HerdPoint, Lane, LaneKind,
+    LiveBreak, LivePromise, Point, PointKind, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Unit,
+    Verdict,
 };
 
 /// A znode, and whatever else a user names.
@@ -129,4 +130,25 @@ pub fn sweep(promises: u64, events: u64) -> SweepReport {
     };
     report.draw(|_, _| Some(diagram(events)));
     report
+}
+
+/// The result of a promise that was judged so often, or not at all.
+pub fn live_promise(name: &str, broken: u64, expected: u64, tested: Option<u64>) -> LivePromise {
+    let seen = || LiveBreak {
+        seed: None,
+        seconds: 1.25,
+        what: "p0 & p1 are <inside>".into(),
+        timeline: vec!["  1.250s  p0  enters".into()],
+    };
+    LivePromise {
+        name: name.into(),
+        about: format!("The {name} promise."),
+        verdict: tested.map(|tested| Verdict::of(broken, expected, tested)),
+        tested: tested.unwrap_or(0),
+        broken,
+        expected,
+        assumptions: if expected > 0 { vec!["nobody sleeps".into()] } else { Vec::new() },
+        first: (broken > 0).then(seen),
+        first_expected: (expected > 0).then(seen),
+    }
 }

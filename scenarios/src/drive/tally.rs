@@ -53,8 +53,8 @@ pub(super) fn add(report: &mut DriveReport, tried: Tried, command: &dyn Fn(u64) 
     report.faults += first.faults;
     happened_too(&mut report.happened, &first.found.happened);
     report.unjudged = first.found.unjudged;
-    merge(&mut report.promises, first.found.promises);
-    merge(&mut report.invariants, invariants);
+    merge(&mut report.promises, first.found.promises, seed);
+    merge(&mut report.invariants, invariants, seed);
 }
 
 /// The report of all of them.
@@ -76,9 +76,11 @@ fn happened_too(all: &mut Happened, more: &Happened) {
     all.refused += refused;
 }
 
-/// What was found of each name.
-fn merge(all: &mut Vec<LivePromise>, more: Vec<LivePromise>) {
-    for one in more {
+/// What was found of each name, with a further seed.
+fn merge(all: &mut Vec<LivePromise>, more: Vec<LivePromise>, seed: u64) {
+    for mut one in more {
+        let breaks = one.first.iter_mut().chain(&mut one.first_expected);
+        breaks.for_each(|found| found.seed = Some(seed));
         match all.iter().position(|known| known.name == one.name) {
             Some(at) => all[at] = all[at].clone().with(one),
             None => all.push(one),
@@ -97,6 +99,7 @@ fn server_invariants(verdict: &zk_serve::Verdict) -> Vec<LivePromise> {
             tested: judged.tested,
             broken,
             first: what.map(|broken| LiveBreak {
+                seed: None,
                 seconds: 0.0,
                 what: broken.what.clone(),
                 timeline: Vec::new(),

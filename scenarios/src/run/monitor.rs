@@ -328,7 +328,7 @@ impl Watching {
         let lines =
             if self.shown <= MOST_SHOWN { sentences(&self.sessions, self.recent.iter()) } else { Vec::new() };
         let timeline = lines[lines.len().saturating_sub(SHOWN)..].to_vec();
-        LiveBreak { seconds: self.began.elapsed().as_secs_f64(), what, timeline }
+        LiveBreak { seed: None, seconds: self.began.elapsed().as_secs_f64(), what, timeline }
     }
 
     /// Decides what every suspicion comes to.
