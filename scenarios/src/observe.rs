@@ -53,11 +53,18 @@ struct Court {
     owes: Owes,
     monitor: Monitor,
     who: Mutex<Who>,
-    /// How long a piece of work takes, least and most; by default up to a third longer than a session may be silent.
-    work: Option<[Duration; 2]>,
+    driven: Option<Driven>,
     /// Work and writes that are not done.
     under_way: AtomicUsize,
     runtime: Handle,
+}
+
+/// What is known of programs that are driven.
+#[derive(Clone, Copy)]
+pub(crate) struct Driven {
+    pub(crate) clients: u16,
+    /// How long a piece of work takes, least and most; by default up to a third longer than a session may be silent.
+    pub(crate) work: [Duration; 2],
 }
 
 /// What it comes to.
@@ -100,7 +107,7 @@ pub(crate) async fn prepare(promises: &[String], servers: &[SocketAddr]) -> Resu
 
 impl Judge {
     /// Called where tasks can be started.
-    pub(crate) fn new(owes: Owes, work: Option<[Duration; 2]>) -> Judge {
+    pub(crate) fn new(owes: Owes, driven: Option<Driven>) -> Judge {
         let own: Vec<_> = owes.promises().iter().map(|promise| promise.name()).collect();
         let mut all = with_standard(owes.promises(), &owes.opts_out());
         all.retain(|promise| promise.terms().judged_from_outside || own.contains(&promise.name()));
@@ -108,7 +115,7 @@ impl Judge {
             monitor: Monitor::new(all, true),
             owes,
             who: Mutex::default(),
-            work,
+            driven,
             under_way: AtomicUsize::new(0),
             runtime: Handle::current(),
         }))
@@ -327,6 +334,12 @@ impl Observer for Judge {
 
     fn observe(&self, body: &[u8]) -> Result<zk_serve::Answer, String> {
         let Said { session, client, thread, what } = words::read(body)?;
+        // What becomes of a process is known by its number.
+        if let Some(Driven { clients, .. }) = self.0.driven
+            && client.is_none_or(|client| client >= clients)
+        {
+            return Err(format!("client: expected the number in ZOOCHECK_CLIENT, from 0 to {}", clients - 1));
+        }
         let mut who = self.who();
         let actor = who.actor(session, client, &mut |actor, ended| {
             self.0.monitor.begins(actor, session);
@@ -343,7 +356,8 @@ impl Observer for Judge {
             What::Finishes(end) => self.finishes(&mut who, actor, end),
             What::Writes(resource, token) => return Ok(self.writes(actor, timeout, (resource, token))),
             What::Works => {
-                let time = work(self.0.work.unwrap_or([Duration::ZERO, timeout * 4 / 3]));
+                let time =
+                    work(self.0.driven.map_or([Duration::ZERO, timeout * 4 / 3], |driven| driven.work));
                 return Ok(self.later(async move {
                     tokio::time::sleep(time).await;
                     name

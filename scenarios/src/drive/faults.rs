@@ -15,11 +15,16 @@ use zk_simulator::{Scenario, Schedule};
 /// How often it is looked whether a client does what a fault waits for.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// Faults wait so long at most for clients that have opened no session yet: some programs start slowly.
+const SLOW_START: Duration = Duration::from_secs(30);
+
 /// What faults strike.
 pub(super) struct Struck {
     pub(super) running: Arc<Running>,
     pub(super) processes: Arc<ClientProcesses>,
     pub(super) judge: Judge,
+    /// There have been so many sessions once each client has opened one.
+    pub(super) sessions: usize,
     /// How many have struck.
     pub(super) count: AtomicU64,
     /// Whether none is to come any more.
@@ -29,6 +34,10 @@ pub(super) struct Struck {
 /// Does each fault of a seed at its time. Those that are aimed wait until the end of all for their client to be in the
 /// midst of something.
 pub(super) async fn strike(struck: Arc<Struck>, scenario: Scenario, seed: u64) {
+    let began = Instant::now();
+    while !struck.have_begun() && began.elapsed() < SLOW_START {
+        sleep(LOOK).await;
+    }
     let start = Instant::now();
     let end = start + Duration::from_secs(scenario.fault_seconds.into());
     let mut under_way = JoinSet::new();
@@ -46,6 +55,11 @@ pub(super) async fn strike(struck: Arc<Struck>, scenario: Scenario, seed: u64) {
 }
 
 impl Struck {
+    /// Whether all clients are there.
+    pub(super) fn have_begun(&self) -> bool {
+        self.judge.who().sessions() >= self.sessions
+    }
+
     /// Whether it struck.
     async fn strike(&self, fault: &drawn::Fault, latency_ms: f64, end: Instant) -> bool {
         match *fault {

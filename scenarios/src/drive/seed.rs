@@ -3,7 +3,7 @@
 use super::faults::{Struck, strike};
 use super::plan::Plan;
 use super::processes::ClientProcesses;
-use crate::observe::{Found, Judge};
+use crate::observe::{Driven, Found, Judge};
 use crate::{BadInput, observe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,7 +39,7 @@ pub(super) async fn run(plan: &Plan, seed: u64) -> Result<SeedRun, BadInput> {
     let scenario = &plan.scenario;
     let owes = observe::owes(&plan.arguments.promises)?.expect("something is owed");
     let work = scenario.work_ms.map(|ms| Duration::from_millis(ms.into()));
-    let judge = Judge::new(owes, Some(work));
+    let judge = Judge::new(owes, Some(Driven { clients: scenario.clients, work }));
     let options = Options {
         tick_ms: scenario.tick_ms,
         observer: Some(Arc::new(judge.clone())),
@@ -55,11 +55,13 @@ pub(super) async fn run(plan: &Plan, seed: u64) -> Result<SeedRun, BadInput> {
         ("ZOOCHECK_SEED", seed.to_string()),
         ("ZOOCHECK_SESSION_TIMEOUT_MS", scenario.session_timeout_ms.to_string()),
     ];
+    let sessions = judge.who().sessions() + usize::from(scenario.clients);
     let processes = Arc::new(ClientProcesses::start(plan, judge.clone(), environment)?);
     let struck = Arc::new(Struck {
         running: Arc::new(running),
         processes: processes.clone(),
         judge: judge.clone(),
+        sessions,
         count: AtomicU64::new(0),
         are_over: AtomicBool::new(false),
     });
@@ -92,6 +94,7 @@ async fn until_over(plan: &Plan, struck: &Struck) -> Result<Option<String>, BadI
         let moment = struck.running.moment().await;
         let is_still = struck.are_over.load(Ordering::SeqCst)
             && moment.still_for >= STILL
+            && struck.have_begun()
             && !struck.processes.is_anybody_due();
         if unfinished.is_none() || is_still {
             let found = struck.judge.found(&moment);

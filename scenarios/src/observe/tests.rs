@@ -48,6 +48,20 @@ fn why(judge: &Judge, moment: &Moment) -> String {
 }
 
 #[tokio::test]
+async fn a_program_that_is_driven_says_which_one_it_is() {
+    let owes = owes(&["lock=/lock".to_owned()]).expect("it is well said").expect("something is owed");
+    let judge = Judge::new(owes, Some(Driven { clients: 2, work: [Duration::ZERO; 2] }));
+    judge.opened(id(1), 1000);
+    for (client, is_heard) in [(None, false), (Some(2), false), (Some(1), true)] {
+        let body = json!({ "session": id(1).to_string(), "client": client, "attempts": "/lock" });
+        let heard = judge.observe(body.to_string().as_bytes());
+        assert_eq!(heard.is_ok(), is_heard, "{body}");
+        let expects = "client: expected the number in ZOOCHECK_CLIENT, from 0 to 1";
+        assert!(heard.is_ok() || heard.is_err_and(|why| why == expects));
+    }
+}
+
+#[tokio::test]
 async fn what_is_left_is_not_judged_while_anything_may_change_it() {
     let lock = judge("fair-lock=/lock", &[1, 2]);
     all_say(&lock, &[(1, "attempts"), (2, "attempts"), (1, "enters"), (1, "leaves")]);

@@ -41,6 +41,11 @@ impl Who {
         self.sessions.insert(session, Session { timeout, ended: None, actor: None });
     }
 
+    /// How many sessions there have been.
+    pub(crate) fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
     /// Gives whose it was, if that one has said anything.
     pub(super) fn closed(&mut self, session: SessionId, expired: bool) -> Option<ActorId> {
         let known = self.sessions.get_mut(&session)?;

@@ -280,6 +280,19 @@ fn a_program_that_says_nothing_is_undecided_and_one_that_runs_on_is_cut() {
     assert!(pids.lines().count() >= 2 && !pids.lines().any(lives), "{pids}");
 }
 
+/// Faults wait for it, and it is not taken for one that does nothing.
+#[test]
+fn a_program_that_starts_slowly_is_waited_for() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/programs");
+    let worker = programs.join("exits.py").display().to_string();
+    let words = "--promises lock=/lock --seeds 1 --clients 2 --rounds 2 --set fault-seconds=1 --format json";
+    let ran = drive(folder.path(), &format!("sleep 11; {}", kazoo(&python, &worker)), words);
+    let report = ran.json::<DriveReport>();
+    assert!(report["happened"]["sessions"].as_u64() >= Some(2), "{report:#}{}", ran.stderr);
+}
+
 #[test]
 fn who_is_told_to_leave_leaves_no_program_behind() {
     let folder = tempfile::tempdir().expect("a folder");
