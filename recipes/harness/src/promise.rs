@@ -53,6 +53,10 @@ pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static
         let _ = setup;
     }
 
+    /// Learns, before it sees anything, that nobody will tell it what becomes of znodes, but for what is left in the
+    /// end: the ensemble is a live one.
+    fn judges_from_outside(&mut self) {}
+
     /// Sees one event, and adds to `found` what that shows.
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
 
@@ -83,6 +87,10 @@ impl<P: Promise> Promise for Called<P> {
 
     fn begins_with(&mut self, setup: &[Text]) {
         Promise::begins_with(&mut self.promise, setup);
+    }
+
+    fn judges_from_outside(&mut self) {
+        Promise::judges_from_outside(&mut self.promise);
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -276,6 +284,8 @@ pub trait AnyPromise: Debug + Send + Sync {
     fn begins_with(&mut self, setup: &[Text]) {
         let _ = setup;
     }
+    /// As [`Promise::judges_from_outside`].
+    fn judges_from_outside(&mut self) {}
     /// As [`Promise::see`].
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
     /// As [`Promise::at_rest`].
@@ -296,6 +306,9 @@ impl<P: Promise> AnyPromise for P {
     }
     fn begins_with(&mut self, setup: &[Text]) {
         Promise::begins_with(self, setup);
+    }
+    fn judges_from_outside(&mut self) {
+        Promise::judges_from_outside(self);
     }
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let new = anew(found, |found| Promise::see(self, event, found));

@@ -84,8 +84,12 @@ pub(crate) struct Outcome {
 impl Monitor {
     /// Sessions end unheard, or the servers tell when they end.
     pub(crate) fn new(promises: Vec<Box<dyn AnyPromise>>, ends_are_told: bool) -> Monitor {
-        let monitored =
-            |promise| MonitoredPromise { promise, tested: 0, broken: Vec::new(), expected: Vec::new() };
+        let monitored = |mut promise: Box<dyn AnyPromise>| {
+            if !ends_are_told {
+                promise.judges_from_outside();
+            }
+            MonitoredPromise { promise, tested: 0, broken: Vec::new(), expected: Vec::new() }
+        };
         Monitor(Mutex::new(Watching {
             began: Instant::now(),
             seen: 0,

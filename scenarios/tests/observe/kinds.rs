@@ -1,7 +1,7 @@
 //! What is said at the end of each kind: what was judged, what was not, and what was broken as expected.
 
 use super::serving::Serving;
-use super::{client, expire, promise, says, turn, two};
+use super::{client, expire, promise, says, stands_in_line, turn, two};
 use serde_json::{Value, json};
 use zk_api::{CreateMode, Data, ZPath, ZooKeeper};
 use zk_live::LiveClient;
@@ -10,6 +10,7 @@ use zk_live::LiveClient;
 async fn lock_by_turns(serving: &Serving) {
     let clients @ [one, other] = &two(serving).await;
     clients.iter().for_each(|client| says(serving, client, "attempts", "/lock"));
+    stands_in_line(one).await;
     hold(serving, one);
     hold(serving, other);
     clients.iter().for_each(|client| says(serving, client, "finishes", "done"));
@@ -92,6 +93,7 @@ async fn what_was_broken_as_expected_is_no_plain_held() {
     let clients = [client(&serving).await, client(&serving).await, client(&serving).await];
     let [one, other, third] = &clients;
     clients.iter().for_each(|client| says(&serving, client, "attempts", "/lock"));
+    stands_in_line(one).await;
     says(&serving, one, "enters", "/lock");
     says(&serving, one, "writes", "unfenced");
     expire(&serving, one).await;

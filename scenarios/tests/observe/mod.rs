@@ -107,6 +107,13 @@ async fn a_write_that_comes_after_a_later_holders_is_expected_if_its_session_had
     }
 }
 
+/// Its znode is below the lock for a while: without any, nobody could say that none is left.
+async fn stands_in_line(client: &LiveClient) {
+    let path = ZPath::parse("/lock/n").expect("a path");
+    client.create(&path, Data::NULL, CreateMode::Ephemeral).await.expect("the znode of the lock is there");
+    client.delete(&path, -1).await.expect("it is there");
+}
+
 /// One that asks for the lock, has it, and is through.
 fn turn(serving: &Serving, client: &LiveClient) {
     for word in ["attempts", "enters", "leaves", "released"] {
@@ -125,6 +132,8 @@ async fn what_is_left_is_judged_when_all_have_finished() {
                 .await
                 .expect("the znode of the lock is there");
         }
+        says(&serving, &one, "attempts", "/lock");
+        stands_in_line(&one).await;
         turn(&serving, &one);
         turn(&serving, &other);
         let before = serving.verdict();

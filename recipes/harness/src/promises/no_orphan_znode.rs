@@ -28,6 +28,9 @@ pub struct NoOrphanZnode {
     persistent: BTreeMap<Text, Persistent>,
     /// Who asks while there are any, and nobody has the lock.
     unopposed: BTreeSet<ActorId>,
+    /// Whether anything else was changed at the lock, or nobody will tell: the lock may be elsewhere, behind a
+    /// client's chroot.
+    is_there: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +46,20 @@ impl NoOrphanZnode {
     pub fn of(lock: &'static str) -> Self {
         let (tracker, nodes, persistent) = (SessionTracker::of(lock), BTreeMap::new(), BTreeMap::new());
         let (attempting, lines, unopposed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        NoOrphanZnode { lock, tracker, attempting, nodes, lines, persistent, unopposed }
+        NoOrphanZnode { lock, tracker, attempting, nodes, lines, persistent, unopposed, is_there: false }
+    }
+
+    /// Notes that somebody has changed something at the lock. Where znodes were made, that is known already.
+    fn looks_for_it(&mut self, event: &Event) {
+        if let Event::Is(
+            GroundTruth::NodeCreated { path, by, .. }
+            | GroundTruth::NodeWritten { path, by, .. }
+            | GroundTruth::NodeDeleted { path, by, .. },
+        ) = event
+        {
+            let is_at_lock = within(self.lock, path) && self.tracker.live.contains_key(by);
+            self.is_there |= is_at_lock && self.lines.is_empty();
+        }
     }
 
     /// Somebody asks for the lock.
@@ -111,9 +127,16 @@ impl Promise for NoOrphanZnode {
     fn terms(&self) -> Terms {
         Terms::of("no-orphan-znode")
             .about("No contender's znode outlives the attempt that it stands for.")
-            .tested_when("Somebody that asked for the lock, and was granted it, is done with it.")
+            .tested_when(
+                "Somebody that asked for the lock, and was granted it, is done with it, and something was changed \
+                 there.",
+            )
             // It hears of attempts, and looks at what is left at rest.
             .judged_from_outside()
+    }
+
+    fn judges_from_outside(&mut self) {
+        self.is_there = true;
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -137,7 +160,8 @@ impl Promise for NoOrphanZnode {
                     self.is_had(*actor);
                 }
                 Observation::Released { lock } if **lock == *self.lock => {
-                    found.extend(self.ends(*actor).then_some(Finding::Tested));
+                    let is_seen = self.is_there || !self.lines.is_empty();
+                    found.extend((self.ends(*actor) && is_seen).then_some(Finding::Tested));
                 }
                 Observation::GivesUp { lock, .. } if **lock == *self.lock => self.gives_up(*actor),
                 _ => {}
@@ -158,6 +182,7 @@ impl Promise for NoOrphanZnode {
             }
             Event::Is(_) => {}
         }
+        self.looks_for_it(event);
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
@@ -259,7 +284,27 @@ mod tests {
         assert_eq!(at_rest(vec![opened(0), finished(0)], &[]), []);
         assert_eq!(at_rest(vec![attempts(0), gives_up(0)], &[]), []);
         assert_eq!(at_rest(vec![released(0)], &[]), [], "it has not asked");
-        assert_eq!(at_rest(vec![attempts(0), granted(0), released(0)], &[]), [Finding::Tested]);
+        let round = |made| vec![opened(0), attempts(0), made, granted(0), released(0)];
+        assert_eq!(at_rest(round(created("/lock/a-lock-0000000000", 0)), &[]), [Finding::Tested]);
+    }
+
+    /// Behind a chroot, all was green.
+    #[test]
+    fn it_takes_a_change_at_the_lock_where_changes_are_told() {
+        let round = |made| vec![opened(0), attempts(0), made, granted(0), released(0)];
+        for (change, is_there) in [
+            (created("/app/lock/a-lock-0000000000", 0), false),
+            (created("/locks", 0), false),
+            (sets("/lock", 7, 1), false),
+            (sets("/lock", 0, 1), true),
+            (deleted("/lock/a", 0, 0), true),
+        ] {
+            let tested = if is_there { vec![Finding::Tested] } else { vec![] };
+            assert_eq!(findings(NoOrphanZnode::of(LOCK), round(change.clone())), tested, "{change:?}");
+        }
+        let mut from_outside = NoOrphanZnode::of(LOCK);
+        Promise::judges_from_outside(&mut from_outside);
+        assert_eq!(findings(from_outside, round(opened(1))), [Finding::Tested]);
     }
 
     #[test]
