@@ -77,7 +77,7 @@ async fn a_program_owes_what_every_program_owes() {
         let connects = json!({ "session": worker.session().to_string(), "connects": true });
         serving.post("/observe", &connects.to_string());
         let node = ZPath::parse("/it/a").expect("a path");
-        worker.create(&node, Data::NULL, CreateMode::Ephemeral).await.expect("an answer");
+        worker.create(&node, Data::NULL, CreateMode::Persistent).await.expect("an answer");
         says(&serving, &worker, "finishes", end);
         let verdict = serving.verdict();
         assert_eq!(verdict["promises"]["answer"], answer, "{verdict:#}");
@@ -85,6 +85,16 @@ async fn a_program_owes_what_every_program_owes() {
         let (found, stderr) = serving.leave();
         assert_eq!(found, Some(status), "{stderr}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_changes_nothing_puts_nothing_to_the_test() {
+    let serving = Serving::new("--tick-ms 200 --promises program=/it");
+    let worker = client(&serving).await;
+    says(&serving, &worker, "finishes", "done");
+    let (found, stderr) = serving.leave();
+    assert_eq!(found, Some(3), "{stderr}");
+    assert!(stderr.ends_with("promises undecided: never put to the test: no-failure\n"), "{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,14 +5,14 @@ use serde_json::Value;
 use std::fmt::Debug;
 use std::pin::Pin;
 use std::time::Duration;
-use zk_api::{SessionId, Text, Zxid};
-use zk_proto::txn::{NodeKind, Txn, TxnBody};
+use zk_api::{Data, SessionId, Text, Zxid};
+use zk_proto::txn::{Txn, TxnBody};
 
 /// The answer to a client: at once, or when what it asked for is done.
 pub type Answer = Pin<Box<dyn Future<Output = Value> + Send>>;
 
 /// Hears what clients say they do (`POST /observe`), and judges it. It is told what the servers know of sessions and
-/// of ephemeral znodes before any client can see the consequences.
+/// of znodes before any client can see the consequences.
 pub trait Observer: Debug + Send + Sync {
     /// A session is open from now on.
     fn opened(&self, session: SessionId, timeout_ms: u32);
@@ -20,8 +20,11 @@ pub trait Observer: Debug + Send + Sync {
     /// Its close has committed: its client closed it, or it has expired.
     fn closed(&self, session: SessionId, expired: bool);
 
-    /// An ephemeral znode has been made.
-    fn created(&self, path: &Text, owner: SessionId, zxid: Zxid);
+    /// This session has made a znode, whose owner is `NONE` unless it is ephemeral.
+    fn created(&self, path: &Text, by: SessionId, owner: SessionId, zxid: Zxid);
+
+    /// This session has given a znode data: when it made it, or later.
+    fn written(&self, path: &Text, by: SessionId, data: &Data, zxid: Zxid);
 
     /// A znode is gone: by a request of this session, or, where it is `NONE`, with its own.
     fn deleted(&self, path: &Text, by: SessionId);
@@ -36,17 +39,17 @@ pub trait Observer: Debug + Send + Sync {
 /// Tells what a transaction does to znodes.
 pub(crate) fn tell_of_znodes(observer: &dyn Observer, txn: &Txn, body: &TxnBody) {
     match body {
-        TxnBody::Create { path, kind: NodeKind::Ephemeral(owner), .. } => {
-            observer.created(path, *owner, txn.zxid)
+        TxnBody::Create { path, data, kind, .. } => {
+            observer.created(path, txn.session, kind.owner().unwrap_or(SessionId::NONE), txn.zxid);
+            observer.written(path, txn.session, data, txn.zxid);
         }
+        TxnBody::SetData { path, data, .. } => observer.written(path, txn.session, data, txn.zxid),
         TxnBody::Delete { path } => observer.deleted(path, txn.session),
         TxnBody::CloseSession { ephemerals, .. } => {
             ephemerals.iter().for_each(|path| observer.deleted(path, SessionId::NONE))
         }
         TxnBody::Multi { ops } => ops.iter().for_each(|op| tell_of_znodes(observer, txn, op)),
-        TxnBody::Create { .. }
-        | TxnBody::CreateSession { .. }
-        | TxnBody::SetData { .. }
+        TxnBody::CreateSession { .. }
         | TxnBody::SetAcl { .. }
         | TxnBody::Check { .. }
         | TxnBody::Error(_)

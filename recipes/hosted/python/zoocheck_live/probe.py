@@ -61,10 +61,9 @@ class Probe(Words):
         """Works for a while, mostly short, at times longer than a session lives in silence."""
         self._tell(works=True)
 
-    def write(self, resource="unfenced", token=None):
+    def write(self):
         """Writes to the resource that the lock is to protect. It travels, and may come late."""
-        told = {} if token is None else {"token": token}
-        return self._tell(writes=resource, **told)["accepted"]
+        return self._tell(writes="unfenced")["accepted"]
 
     def finishes(self, end="done"):
         """Its code has come to its end: `done`, `failed`, or `session-lost`. Its session may live on."""

@@ -66,6 +66,8 @@ class Serve:
         """
         until = time.monotonic() + within
         verdict = self.verdict()
+        if "promises" not in verdict:
+            raise ValueError('nothing is owed: expected promises, such as promises=["fair-lock=/lock"]')
         while verdict["promises"].get("not-at-rest") and verdict["held"] and time.monotonic() < until:
             time.sleep(0.05)
             verdict = self.verdict()
