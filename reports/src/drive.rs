@@ -79,6 +79,8 @@ pub struct DriveUndecided {
     pub seed: u64,
     /// What was waited for.
     pub why: String,
+    /// What tries it once more.
+    pub command: String,
 }
 
 impl DriveReport {

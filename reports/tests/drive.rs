@@ -39,7 +39,11 @@ fn report() -> DriveReport {
             command: "zoocheck drive --seeds 7..8".into(),
             output: vec!["p1: Traceback".into()],
         }],
-        undecided: vec![DriveUndecided { seed: 9, why: "the time limit came".into() }],
+        undecided: vec![DriveUndecided {
+            seed: 9,
+            why: "the time limit came".into(),
+            command: "zoocheck drive --seeds 9..10".into(),
+        }],
         unjudged: Vec::new(),
         interrupted: None,
     }
@@ -60,7 +64,7 @@ fn a_newcomer_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
         "=> p0 & p1 are <inside>",
         "seed 7 broke exclusion; tried again 2 times, broken 1 time zoocheck drive --seeds 7..8",
         "the last lines of a program that failed: p1: Traceback",
-        "seed 9 came to no end: the time limit came",
+        "seed 9 came to no end: the time limit came zoocheck drive --seeds 9..10",
     ] {
         assert!(found.contains(part), "{part}: {text}");
     }

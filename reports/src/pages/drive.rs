@@ -34,6 +34,7 @@ impl Report for DriveReport {
         for undecided in &self.undecided {
             let line = format!("seed {} came to no end: {}", undecided.seed, undecided.why);
             page.push(Line::new(Mood::Odd, line).wrapped(2).into());
+            page.push(Line::from(undecided.command.as_str()).indent(2).into());
         }
         closing(&mut page, self);
         page

@@ -47,7 +47,7 @@ pub(super) fn add(report: &mut DriveReport, tried: Tried, command: &dyn Fn(u64) 
             output: first.output,
         });
     } else if let Some(why) = first.ran_out {
-        report.undecided.push(DriveUndecided { seed, why });
+        report.undecided.push(DriveUndecided { seed, why, command: command(seed) });
     }
     report.seeds += 1;
     report.faults += first.faults;
