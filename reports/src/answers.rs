@@ -1,21 +1,17 @@
 //! Answers in words.
 
+use crate::verdict::but_for_expected;
 use crate::{
-    Answer, Bounds, CheckReport, EnsembleReport, Judgement, PromiseResult, SLEPT_ON, SweepReport, Told,
-    Verdict, of,
+    Answer, Bounds, CheckReport, EnsembleReport, Judged, Judgement, SLEPT_ON, SweepReport, Told, Verdict,
+    named, of,
 };
 use std::fmt::Write as _;
 
 /// The answer of a sweep in words.
 pub(crate) fn sweep_answer(report: &SweepReport) -> String {
-    let became = PromiseResult::became;
-    let leaves_open = open(report.promises.iter().map(became), report.invariants.iter().map(became));
+    let leaves_open = open(&report.promises, &report.invariants);
     match report.answer {
-        Answer::Held => {
-            let is_expected = report.all().any(|result| result.verdict == Verdict::BrokenAsExpected);
-            let but = if is_expected { ", but for what was broken as expected" } else { "" };
-            format!("every promise held{but}")
-        }
+        Answer::Held => format!("every promise held{}", but_for_expected(report.all())),
         Answer::Broken => {
             let again = report.regressions.iter();
             let again =
@@ -43,19 +39,12 @@ pub(crate) fn sweep_answer(report: &SweepReport) -> String {
 }
 
 /// Why promises and invariants leave it open; empty if they do not. What an invariant is about need not happen.
-pub fn open<'a>(
-    promises: impl Iterator<Item = (&'a str, Verdict)> + Clone,
-    invariants: impl Iterator<Item = (&'a str, Verdict)>,
-) -> String {
-    let named = |all: &mut dyn Iterator<Item = (&'a str, Verdict)>, verdict| {
-        let names: Vec<&str> = all.filter(|(_, it)| *it == verdict).map(|(name, _)| name).collect();
-        names.join(", ")
-    };
-    let unsaid = named(&mut promises.clone().chain(invariants), Verdict::Undecided);
-    let untested = named(&mut promises.clone(), Verdict::NeverTested);
+pub fn open<R: Judged>(promises: &[R], invariants: &[R]) -> String {
+    let unsaid: Vec<&str> = named(promises.iter().chain(invariants), Verdict::Undecided).collect();
+    let untested: Vec<&str> = named(promises, Verdict::NeverTested).collect();
     let all =
         [(IS_IT_MEANT, unsaid), (UNTESTED, untested)].into_iter().filter(|(_, names)| !names.is_empty());
-    all.map(|(why, names)| format!("{why}: {names}")).collect::<Vec<_>>().join("; ")
+    all.map(|(why, names)| format!("{why}: {}", names.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
 /// The answer of a search of servers in words.
@@ -129,9 +118,8 @@ fn verdict_words(report: &CheckReport) -> String {
         Judgement::Undecided => answer,
     };
     let Some(asked) = &report.asked else { return answer };
-    let all = report.promises.iter().chain(&report.invariants);
     let broken: Vec<&str> =
-        all.filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str()).collect();
+        named(report.promises.iter().chain(&report.invariants), Verdict::Broken).collect();
     match broken.is_empty() {
         true => format!("{asked}: {answer}"),
         false => format!("{asked}: {answer}; broken: {}", broken.join(", ")),
@@ -141,11 +129,7 @@ fn verdict_words(report: &CheckReport) -> String {
 /// That something was broken as expected.
 fn unless(report: &CheckReport) -> &'static str {
     let is_asked = |name: &String| report.asked.as_ref().is_none_or(|asked| asked == name);
-    let mut all = report.promises.iter().filter(|result| is_asked(&result.name));
-    match all.any(|result| result.verdict == Verdict::BrokenAsExpected) {
-        true => ", but for what was broken as expected",
-        false => "",
-    }
+    but_for_expected(report.promises.iter().filter(|result| is_asked(&result.name)))
 }
 
 /// What there is, and then what there is not.

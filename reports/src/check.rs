@@ -1,6 +1,6 @@
 //! What came of a check: a model explored.
 
-use crate::{Answer, CatalogueNote, Catalogued, Diagram, Reached, Told, Verdict};
+use crate::{Answer, CatalogueNote, Catalogued, Diagram, Judged, Reached, Told, Verdict, named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -207,6 +207,12 @@ pub struct CheckedPromise {
     pub tested_when: Option<String>,
 }
 
+impl Judged for CheckedPromise {
+    fn became(&self) -> Option<(&str, Verdict)> {
+        Some((&self.name, self.verdict))
+    }
+}
+
 /// A way to break a promise as a picture: by the promise's name, and whether that was owed there.
 pub type Picture = (String, bool, Diagram);
 
@@ -254,8 +260,7 @@ impl CheckReport {
 
     /// How this compares with the catalogue.
     pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
-        let all = self.promises.iter().chain(&self.invariants);
-        let broken = all.filter(|result| result.verdict == Verdict::Broken);
-        CatalogueNote::of(self.catalogued.as_ref(), broken.map(|result| result.name.as_str()))
+        let broken = named(self.promises.iter().chain(&self.invariants), Verdict::Broken);
+        CatalogueNote::of(self.catalogued.as_ref(), broken)
     }
 }

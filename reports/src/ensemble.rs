@@ -1,6 +1,6 @@
 //! What came of the check of an ensemble: servers explored with everything that can go wrong between them.
 
-use crate::{CheckedPromise, Judgement, Limits, Picture, Reached, Verdict};
+use crate::{CheckedPromise, Judgement, Limits, Picture, Reached, Verdict, named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +101,6 @@ impl EnsembleReport {
 
     /// The invariants that applied to nothing within the bounds.
     pub fn untested(&self) -> impl Iterator<Item = &str> {
-        let all = self.invariants.iter();
-        all.filter(|result| result.verdict == Verdict::NeverTested).map(|result| result.name.as_str())
+        named(&self.invariants, Verdict::NeverTested)
     }
 }

@@ -167,5 +167,7 @@ pub use sweep::{
 };
 pub use text::Paint;
 pub use told::{Told, Unheard};
-pub use verdict::{Answer, CatalogueNote, Catalogued, Failure, PromiseResult, UNSAID, Verdict, needs};
+pub use verdict::{
+    Answer, CatalogueNote, Catalogued, Failure, Judged, PromiseResult, UNSAID, Verdict, named, needs,
+};
 pub use words::{count, each_once, named_in, of, seconds, wrapped};

@@ -1,6 +1,6 @@
 //! What came of a run on a live ensemble.
 
-use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+use crate::verdict::{Answer, CatalogueNote, Catalogued, Judged, Verdict, but_for_expected, named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -87,12 +87,13 @@ pub struct LivePromise {
     pub first_expected: Option<LiveBreak>,
 }
 
-impl LivePromise {
-    /// Its name and its verdict, if it is judged.
-    pub fn became(&self) -> Option<(&str, Verdict)> {
+impl Judged for LivePromise {
+    fn became(&self) -> Option<(&str, Verdict)> {
         Some((&self.name, self.verdict?))
     }
+}
 
+impl LivePromise {
     /// This result together with that of the same promise in another run.
     pub fn with(mut self, other: LivePromise) -> LivePromise {
         self.tested += other.tested;
@@ -148,27 +149,21 @@ impl LiveReport {
     ///
     /// What is not judged counts for nothing; where nothing is judged, nothing is decided.
     pub fn answer_of(promises: &[LivePromise], invariants: &[LivePromise], is_open: bool) -> Answer {
-        let is = |verdict| move |result: &LivePromise| result.verdict == Some(verdict);
         let nothing_judged = promises.iter().all(|result| result.verdict.is_none());
-        match () {
-            () if promises.iter().chain(invariants).any(is(Verdict::Broken)) => Answer::Broken,
-            () if is_open || nothing_judged => Answer::Undecided,
-            () if promises.iter().filter_map(|it| it.verdict).any(Verdict::is_open) => Answer::Undecided,
-            () if invariants.iter().any(is(Verdict::Undecided)) => Answer::Undecided,
-            () => Answer::Held,
+        match Answer::of(promises, invariants) {
+            Answer::Held if is_open || nothing_judged => Answer::Undecided,
+            answer => answer,
         }
     }
 
     /// The names of what was broken where it was owed.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
-        self.all().filter(|result| result.verdict == Some(Verdict::Broken)).map(|result| result.name.as_str())
+        named(self.all(), Verdict::Broken)
     }
 
     /// That all of this held, with what that leaves out.
     pub fn held_words(promises: &[LivePromise], invariants: &[LivePromise]) -> String {
-        let mut all = promises.iter().chain(invariants);
-        let is_expected = all.any(|result| result.verdict == Some(Verdict::BrokenAsExpected));
-        let but = if is_expected { ", but for what was broken as expected" } else { "" };
+        let but = but_for_expected(promises.iter().chain(invariants));
         match &*not_judged(promises) {
             "" => format!("every promise held{but}"),
             names => format!("every judged promise held{but}; not judged from outside: {names}"),

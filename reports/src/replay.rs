@@ -1,6 +1,6 @@
 //! What came of one seed, run again.
 
-use crate::{Answer, CatalogueNote, Catalogued, Cause, Moment, PromiseResult, Reached, Verdict};
+use crate::{Answer, CatalogueNote, Catalogued, Cause, Moment, PromiseResult, Reached, Verdict, named};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,8 +89,7 @@ pub struct Seen {
 impl ReplayReport {
     /// How this compares with the catalogue.
     pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
-        let broken = self.promises.iter().chain(&self.invariants);
-        let broken = broken.filter(|result| result.verdict == Verdict::Broken);
-        CatalogueNote::of(self.catalogued.as_ref(), broken.map(|result| result.name.as_str()))
+        let broken = named(self.promises.iter().chain(&self.invariants), Verdict::Broken);
+        CatalogueNote::of(self.catalogued.as_ref(), broken)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     Answer, CatalogueNote, Catalogued, Cause, Confidence, Diagram, Failure, PromiseResult, Told, Verdict,
+    named,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -216,7 +217,7 @@ impl SweepReport {
 
     /// The names of what was broken where it was owed.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
-        self.all().filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str())
+        named(self.all(), Verdict::Broken)
     }
 
     /// The failure to look at first: of the promise that breaks as the catalogue says, or else of the first one that

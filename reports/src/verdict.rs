@@ -53,6 +53,34 @@ impl Verdict {
     }
 }
 
+/// A promise or invariant with what became of it, however that was found out.
+pub trait Judged {
+    /// Its name and its verdict; `None` if it is not judged.
+    fn became(&self) -> Option<(&str, Verdict)>;
+}
+
+impl Judged for (&str, Verdict) {
+    fn became(&self) -> Option<(&str, Verdict)> {
+        Some(*self)
+    }
+}
+
+/// The names of those of which this became.
+pub fn named<'a, R: Judged + 'a>(
+    results: impl IntoIterator<Item = &'a R>,
+    verdict: Verdict,
+) -> impl Iterator<Item = &'a str> {
+    results.into_iter().filter_map(R::became).filter(move |(_, it)| *it == verdict).map(|(name, _)| name)
+}
+
+/// What is said behind that all of these held.
+pub(crate) fn but_for_expected<'a, R: Judged + 'a>(results: impl IntoIterator<Item = &'a R>) -> &'static str {
+    match named(results, Verdict::BrokenAsExpected).next() {
+        Some(_) => ", but for what was broken as expected",
+        None => "",
+    }
+}
+
 /// What became of one promise or invariant in a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -78,12 +106,13 @@ pub struct PromiseResult {
     pub tested_when: Option<String>,
 }
 
-impl PromiseResult {
-    /// Its name and its verdict.
-    pub(crate) fn became(&self) -> (&str, Verdict) {
-        (&self.name, self.verdict)
+impl Judged for PromiseResult {
+    fn became(&self) -> Option<(&str, Verdict)> {
+        Some((&self.name, self.verdict))
     }
+}
 
+impl PromiseResult {
     /// Adds what other seeds gave.
     pub(crate) fn add(&mut self, other: PromiseResult) {
         self.tested = self.tested.saturating_add(other.tested);
@@ -142,11 +171,12 @@ pub enum Answer {
 impl Answer {
     /// Broken if anything is broken where it was owed. An invariant that was never put to the test (no server crashed)
     /// is no gap; a promise is, for it is what was asked about.
-    pub fn of(promises: &[PromiseResult], invariants: &[PromiseResult]) -> Answer {
+    pub fn of<R: Judged>(promises: &[R], invariants: &[R]) -> Answer {
+        let is = |verdict| named(promises.iter().chain(invariants), verdict).next().is_some();
         match () {
-            () if promises.iter().chain(invariants).any(|it| it.verdict == Verdict::Broken) => Answer::Broken,
-            () if promises.iter().any(|it| it.verdict.is_open()) => Answer::Undecided,
-            () if invariants.iter().any(|it| it.verdict == Verdict::Undecided) => Answer::Undecided,
+            () if is(Verdict::Broken) => Answer::Broken,
+            () if is(Verdict::Undecided) => Answer::Undecided,
+            () if named(promises, Verdict::NeverTested).next().is_some() => Answer::Undecided,
             () => Answer::Held,
         }
     }

@@ -185,10 +185,9 @@ pub(crate) fn reached(cases: &[(&str, u64)]) -> Vec<Reached> {
 /// Why promises leave the answer open, of those whose fate it is; empty if none does.
 fn open(owed: &[&str], config: &CheckConfig, check: &Check) -> String {
     let is_asked = |result: &&PromiseReport| config.promise.as_ref().is_none_or(|it| result.name == it);
-    let (promises, invariants): (Vec<_>, Vec<_>) =
-        check.promises.iter().filter(is_asked).partition(|result| owed.contains(&result.name));
-    let of_one = |it: &&PromiseReport| (it.name, became(it));
-    zk_reports::open(promises.iter().map(of_one), invariants.iter().map(of_one))
+    let all = check.promises.iter().filter(is_asked).map(|it| (it.name, became(it)));
+    let (promises, invariants): (Vec<_>, Vec<_>) = all.partition(|(name, _)| owed.contains(name));
+    zk_reports::open(&promises, &invariants)
 }
 
 fn bounds(config: &CheckConfig) -> ReportedBounds {

@@ -36,7 +36,7 @@ use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation, Resource}
 use zk_harness::promise::Rest;
 use zk_harness::promises::with_standard;
 use zk_hosted::Owes;
-use zk_reports::{Answer, Happened, LivePromise, LiveReport, Verdict};
+use zk_reports::{Answer, Happened, LivePromise, LiveReport, Verdict, named};
 use zk_serve::{Judgement, Moment, Observer};
 
 /// So many session timeouts without a move, and nobody moves any more.
@@ -280,14 +280,14 @@ impl Judge {
 impl Found {
     /// For people, in a line.
     fn line(&self) -> String {
-        let of = |verdict| self.promises.iter().filter(move |result| result.verdict == Some(verdict));
-        let names = |verdict| of(verdict).map(|result| &*result.name).collect::<Vec<_>>().join(", ");
         match self.answer {
             Answer::Held => LiveReport::held_words(&self.promises, &[]),
             Answer::Broken => {
-                let first = of(Verdict::Broken).find_map(|result| result.first.as_ref());
+                let names: Vec<&str> = named(&self.promises, Verdict::Broken).collect();
+                let mut broken = self.promises.iter().filter(|it| it.verdict == Some(Verdict::Broken));
+                let first = broken.find_map(|result| result.first.as_ref());
                 let first = first.map(|first| format!("; the first: {}", first.what)).unwrap_or_default();
-                format!("promises broken: {}{first}", names(Verdict::Broken))
+                format!("promises broken: {}{first}", names.join(", "))
             }
             Answer::Undecided if !self.unjudged.is_empty() => {
                 let why = LiveReport::unjudged_words(&self.unjudged, &self.promises);
@@ -295,10 +295,7 @@ impl Found {
             }
             Answer::Undecided => match &self.not_at_rest {
                 Some(why) => format!("promises undecided: it is not at rest, as {why}"),
-                None => {
-                    let all = self.promises.iter().filter_map(LivePromise::became);
-                    format!("promises undecided: {}", zk_reports::open(all, std::iter::empty()))
-                }
+                None => format!("promises undecided: {}", zk_reports::open(&self.promises, &[])),
             },
         }
     }

@@ -6,7 +6,7 @@ use crate::check::{CheckReport, CheckedPromise, Judgement, Limits, Path, Picture
 use crate::page::{Block, Cell, Group, Line, Mood, Page, answer, below};
 use crate::report::Report;
 use crate::suite::{Suite, of_check};
-use crate::verdict::{CatalogueNote, Verdict};
+use crate::verdict::{CatalogueNote, Verdict, named};
 use crate::words::{count, of, wall};
 
 impl Report for CheckReport {
@@ -33,11 +33,10 @@ impl Report for CheckReport {
             None => took,
         };
         page.extend(explored(self.states, self.transitions, took));
-        let never_tested = self.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
-        let all: Vec<&str> = never_tested.map(|result| result.name.as_str()).collect();
+        let never_tested: Vec<&str> = named(&self.promises, Verdict::NeverTested).collect();
         // What was asked, and explored to the end, is answered below.
         let is_told = !livelocks && (!self.exhaustive || self.asked.is_some());
-        page.extend(untested(&all, self.exhaustive).filter(|_| is_told));
+        page.extend(untested(&never_tested, self.exhaustive).filter(|_| is_told));
         let promises = self.promises.iter();
         page.extend(occasions(promises.map(|promise| (&*promise.name, promise.tested_when.as_deref()))));
         let is_sought = |note: &CatalogueNote<'_>| !livelocks || !matches!(note, CatalogueNote::NotSeen(_));

@@ -4,7 +4,7 @@ use super::parts::{assumption_note, broken, end, known, verdict_word};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
 use crate::suite::of_live;
 use crate::words::wall;
-use crate::{Answer, LiveBreak, LivePromise, LiveReport, Report, Suite, Verdict, count, of, open};
+use crate::{Answer, LiveBreak, LivePromise, LiveReport, Report, Suite, Verdict, count, named, of, open};
 
 impl Report for LiveReport {
     fn heading(&self) -> String {
@@ -116,9 +116,7 @@ pub(super) fn answer(
     invariants: &[LivePromise],
     open: Option<String>,
 ) -> String {
-    let all = promises.iter().chain(invariants);
-    let broken = all.filter(|result| result.verdict == Some(Verdict::Broken));
-    let broken: Vec<&str> = broken.map(|result| result.name.as_str()).collect();
+    let broken: Vec<&str> = named(promises.iter().chain(invariants), Verdict::Broken).collect();
     match answer {
         Answer::Held => LiveReport::held_words(promises, invariants),
         Answer::Broken => format!("BROKEN: {}", broken.join(", ")),
@@ -130,8 +128,7 @@ pub(super) fn answer(
 
 /// Why it is open, or that there was nothing to test.
 fn not_judged(promises: &[LivePromise], invariants: &[LivePromise]) -> String {
-    let became = LivePromise::became;
-    let leaves_open = open(promises.iter().filter_map(became), invariants.iter().filter_map(became));
+    let leaves_open = open(promises, invariants);
     match () {
         () if !leaves_open.is_empty() => leaves_open,
         () if promises.iter().all(|result| result.verdict.is_none()) => {

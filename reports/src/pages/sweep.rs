@@ -8,7 +8,7 @@ use crate::report::Report;
 use crate::suite::{Suite, of_sweep};
 use crate::sweep::{Missing, Regression, SLEPT_ON, SweepReport, shard_of};
 use crate::text::{Paint, text};
-use crate::verdict::{CatalogueNote, Failure, PromiseResult, Verdict};
+use crate::verdict::{CatalogueNote, Failure, PromiseResult, Verdict, named};
 use crate::words::{count, of, seconds, wall};
 
 /// How many breaks without a picture are listed, of each promise.
@@ -108,12 +108,10 @@ fn again(case: &Regression) -> Option<Block> {
 
 /// How many held, and which did not.
 fn tally(results: &[PromiseResult]) -> String {
-    let held = results.iter().filter(|result| result.verdict == Verdict::Held).count();
-    let mut parts = vec![format!("{held} held")];
+    let mut parts = vec![format!("{} held", named(results, Verdict::Held).count())];
     use Verdict::{Broken, BrokenAsExpected, NeverTested, Undecided};
     for verdict in [Broken, Undecided, BrokenAsExpected, NeverTested] {
-        let names = results.iter().filter(|result| result.verdict == verdict);
-        let names: Vec<&str> = names.map(|result| result.name.as_str()).collect();
+        let names: Vec<&str> = named(results, verdict).collect();
         if !names.is_empty() {
             parts.push(format!("{}: {}", super::parts::verdict_word(verdict), names.join(", ")));
         }

@@ -5,7 +5,7 @@ use super::seed::SeedRun;
 use std::time::Duration;
 use zk_reports::{
     DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided, Happened, LiveBreak, LivePromise, LiveReport,
-    Verdict,
+    Verdict, named,
 };
 use zk_serve::Finding;
 
@@ -36,11 +36,10 @@ pub(super) fn add(report: &mut DriveReport, tried: Tried, command: &dyn Fn(u64) 
     let Tried { seed, first, again } = tried;
     let invariants = server_invariants(&first.servers);
     if first.is_broken() {
-        let all = first.found.promises.iter().chain(&invariants);
-        let broken = all.filter(|result| result.verdict == Some(Verdict::Broken));
+        let broken = named(first.found.promises.iter().chain(&invariants), Verdict::Broken);
         report.failures.push(DriveFailure {
             seed,
-            broken: broken.map(|result| result.name.clone()).collect(),
+            broken: broken.map(String::from).collect(),
             again: again.len() as u32,
             broken_again: again.iter().filter(|run| run.is_broken()).count() as u32,
             command: command(seed),
