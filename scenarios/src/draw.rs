@@ -8,10 +8,11 @@ pub(crate) mod servers;
 pub(crate) mod simulation;
 pub(crate) mod steps;
 
+use crate::story::Line;
 use std::collections::BTreeMap;
 use zk_api::Text;
 use zk_harness::event::{ActorId, Event, GroundTruth, Observation};
-use zk_reports::{Bar, BarKind, Diagram, Lane, LaneKind, Point, Unit, each_once, named_in};
+use zk_reports::{Bar, BarKind, Diagram, Lane, LaneKind, Mark, Point, PointKind, Unit, each_once, named_in};
 
 /// The lane of what is outside, if anybody writes there.
 const OUTSIDE: &str = "outside";
@@ -48,10 +49,19 @@ impl Drawing {
         each_once(names.filter_map(|name| self.lane(name)))
     }
 
-    /// A line of the run in words.
-    pub(crate) fn point(&mut self, mut point: Point) {
-        point.lanes = self.lanes_of(&point.who, &point.what);
-        self.diagram.points.push(point);
+    /// A line of the run in words. `event` is what kind of thing happens where it has no mark; `promise` is what breaks
+    /// where something does.
+    pub(crate) fn line(&mut self, line: Line, event: PointKind, promise: Option<String>, is_cause: bool) {
+        let Line { at, who, mark, what, paths, .. } = line;
+        let (kind, promise) = match mark {
+            Mark::Event => (event, None),
+            Mark::Fault => (PointKind::Fault, None),
+            Mark::Broken => (PointKind::Broken, promise),
+            Mark::Expected => (PointKind::Expected, promise),
+            Mark::Undecided => (PointKind::Undecided, promise),
+        };
+        let lanes = self.lanes_of(&who, &what);
+        self.diagram.points.push(Point { lanes, at, kind, who, what, promise, paths, is_cause });
     }
 
     /// Begins a bar of a lane and a thread, unless it has begun.

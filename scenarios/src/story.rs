@@ -30,6 +30,13 @@ pub(crate) struct Line {
     pub(crate) told: Told,
 }
 
+impl Line {
+    /// One that stands everywhere, and says nothing of znodes.
+    pub(crate) fn new(at: u64, who: String, mark: Mark, what: String) -> Line {
+        Line { at, who, mark, what, paths: Vec::new(), deeds: Vec::new(), told: Told::Everywhere }
+    }
+}
+
 /// Where a line stands: a request is an arrow in a picture, and what it changes is a part of its line in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "run"), allow(dead_code, reason = "steps of a model stand everywhere"))]

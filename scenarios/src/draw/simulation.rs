@@ -9,7 +9,7 @@ use zk_api::{EventType, Request, Response};
 use zk_harness::event::GroundTruth;
 use zk_proto::message::{Answer, Ask, ToClient, ToPeer, ToServer};
 use zk_proto::zab::message::Packet;
-use zk_reports::{Arrow, ArrowKind, BarKind, Cause, Diagram, LaneKind, Mark, Point, PointKind, Unit};
+use zk_reports::{Arrow, ArrowKind, BarKind, Cause, Diagram, LaneKind, Mark, PointKind, Unit};
 use zk_simulator::timeline::{Moment, Place, TimelineEvent};
 use zk_simulator::{Carried, Crossing, Fault, Run, Scenario};
 
@@ -28,33 +28,18 @@ pub(crate) fn diagram(scenario: &Scenario, run: &Run, cause: Option<&Cause>, unt
     let matters: BTreeSet<(u64, &str, &str)> =
         moments.map(|moment| (moment.virtual_ns, &*moment.who, &*moment.what)).collect();
     for line in lines(run) {
-        let Line { at, who, mark, what, paths, told, .. } = line;
-        let is_cause = matters.contains(&(at, &who, &what));
+        let is_cause = matters.contains(&(line.at, &line.who, &line.what));
         // A request is an arrow; of those that matter it is told in words what became of it.
-        if told == Told::InText && !is_cause {
+        if line.told == Told::InText && !is_cause {
             continue;
         }
-        let (kind, promise) = match mark {
-            Mark::Event if who.starts_with('p') => (PointKind::Observed, None),
-            Mark::Event => (PointKind::Is, None),
-            Mark::Fault => (PointKind::Fault, None),
-            Mark::Broken => (PointKind::Broken, promise_of(&what)),
-            Mark::Expected => (PointKind::Expected, promise_of(&what)),
-            Mark::Undecided => (PointKind::Undecided, promise_of(&what)),
-        };
-        drawing.point(Point { lanes: Vec::new(), at, kind, who, what, promise, paths, is_cause });
+        let event = if line.who.starts_with('p') { PointKind::Observed } else { PointKind::Is };
+        let promise = promise_of(&line.what);
+        drawing.line(line, event, promise, is_cause);
     }
     if let Some(lost) = cause.and_then(|cause| cause.no_return.as_ref()) {
-        drawing.point(Point {
-            lanes: Vec::new(),
-            at: lost.virtual_ns,
-            kind: PointKind::Is,
-            who: "--".into(),
-            what: lost.to_string(),
-            promise: None,
-            paths: Vec::new(),
-            is_cause: true,
-        });
+        let line = Line::new(lost.virtual_ns, "--".into(), Mark::Event, lost.to_string());
+        drawing.line(line, PointKind::Is, None, true);
     }
     let mut asked = BTreeMap::new();
     for crossing in &run.crossings {

@@ -6,7 +6,7 @@ use crate::story::cause::cause;
 use crate::story::steps::{from_start, lines};
 use zk_harness::event::{Event, GroundTruth};
 use zk_model::{Counterexample, Does, Scene};
-use zk_reports::{Arrow, ArrowKind, Diagram, Mark, Point, PointKind, Unit};
+use zk_reports::{Arrow, ArrowKind, Diagram, PointKind, Unit};
 
 /// The ensemble's lane; a model has it as one.
 const ENSEMBLE: usize = 0;
@@ -30,17 +30,9 @@ pub(crate) fn diagram(promise: &str, example: &Counterexample, clients: u8) -> D
 }
 
 fn step(drawing: &mut Drawing, promise: &str, line: &Line, scene: Option<&Scene>, is_cause: bool) {
-    let (at, what, paths) = (line.at, line.what.clone(), line.paths.clone());
-    let (kind, promise) = match line.mark {
-        Mark::Event => (PointKind::Observed, None),
-        Mark::Fault => (PointKind::Fault, None),
-        Mark::Broken => (PointKind::Broken, Some(promise.into())),
-        Mark::Expected => (PointKind::Expected, Some(promise.into())),
-        Mark::Undecided => (PointKind::Undecided, Some(promise.into())),
-    };
-    let (lanes, who, paths_of) = (Vec::new(), String::new(), paths.clone());
-    drawing.point(Point { lanes, at, kind, who, what, promise, paths: paths_of, is_cause });
-    let Some(scene) = scene else { return };
+    let point = Line { who: String::new(), ..line.clone() };
+    drawing.line(point, PointKind::Observed, Some(promise.into()), is_cause);
+    let (at, Some(scene)) = (line.at, scene) else { return };
     if let Some(lane) = scene.process.and_then(|process| drawing.client(process.into())) {
         let arrow = |from, to, sent: u32, kind| Arrow {
             from,
@@ -49,7 +41,7 @@ fn step(drawing: &mut Drawing, promise: &str, line: &Line, scene: Option<&Scene>
             arrived: Some(at),
             kind,
             label: line.what.clone(),
-            paths,
+            paths: line.paths.clone(),
         };
         drawing.diagram.arrows.extend(match scene.does {
             Does::Asks { sent } => Some(arrow(lane, ENSEMBLE, sent, ArrowKind::Request)),

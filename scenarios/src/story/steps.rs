@@ -1,6 +1,6 @@
 //! A model's counterexample as lines: a step is one.
 
-use super::{Call, Deed, Line, Told};
+use super::{Call, Deed, Line};
 use crate::draw::paths_of;
 use crate::trial_list::mark;
 use std::collections::{BTreeMap, VecDeque};
@@ -50,28 +50,16 @@ fn line(at: u64, step: &str, scene: Option<&Scene>) -> Line {
     paths.sort_unstable();
     paths.dedup();
     let suffers = scene.is_some_and(|scene| scene.does == Does::Suffers);
-    Line {
-        at,
-        who: named_in(step).first().map_or(String::new(), ToString::to_string),
-        mark: if suffers { Mark::Fault } else { Mark::Event },
-        what: step.into(),
-        paths,
-        deeds: events().cloned().map(Deed::Event).collect(),
-        told: Told::Everywhere,
-    }
+    let who = named_in(step).first().map_or(String::new(), ToString::to_string);
+    let mark = if suffers { Mark::Fault } else { Mark::Event };
+    let deeds = events().cloned().map(Deed::Event).collect();
+    Line { paths, deeds, ..Line::new(at, who, mark, step.into()) }
 }
 
 fn broken(promise: &str, example: &Counterexample) -> Line {
     let what = example.what.lines().map(str::trim).collect::<Vec<_>>().join("; ");
-    Line {
-        at: example.steps.len() as u64,
-        who: String::new(),
-        mark: mark(example.violated_assumption),
-        what: format!("{promise}: {what}"),
-        paths: Vec::new(),
-        deeds: Vec::new(),
-        told: Told::Everywhere,
-    }
+    let (at, mark) = (example.steps.len() as u64, mark(example.violated_assumption));
+    Line::new(at, String::new(), mark, format!("{promise}: {what}"))
 }
 
 /// The request that is served in a step.

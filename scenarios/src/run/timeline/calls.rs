@@ -159,15 +159,9 @@ fn line(one: &Asked) -> Line {
     if let Some(Ok(Response::Created { path, .. })) = call.result() {
         paths = vec![path.to_string()];
     }
-    Line {
-        at: one.at,
-        who: call.actor.to_string(),
-        mark: Mark::Event,
-        what: format!("{}: {answer}", asked(&call.request)),
-        paths,
-        deeds: vec![Deed::Call(call.clone())],
-        told: Told::InText,
-    }
+    let what = format!("{}: {answer}", asked(&call.request));
+    let deeds = vec![Deed::Call(call.clone())];
+    Line { paths, deeds, told: Told::InText, ..Line::new(one.at, call.actor.to_string(), Mark::Event, what) }
 }
 
 /// Events of watches that did not get to whom they were for.
@@ -179,15 +173,9 @@ fn lost_events(crossings: &[Crossing], known: &BTreeMap<u16, bool>) -> Vec<Line>
             return None;
         };
         let is_told = known.get(&actor.process) == Some(&true) && event.kind != EventType::None;
-        is_told.then(|| Line {
-            at: crossing.sent_ns,
-            who: actor.to_string(),
-            mark: Mark::Event,
-            what: format!("the event of its watch is lost: {:?} {}", event.kind, event.path),
-            paths: vec![event.path.to_string()],
-            deeds: Vec::new(),
-            told: Told::InText,
-        })
+        let what = format!("the event of its watch is lost: {:?} {}", event.kind, event.path);
+        let line = Line::new(crossing.sent_ns, actor.to_string(), Mark::Event, what);
+        is_told.then(|| Line { paths: vec![event.path.to_string()], told: Told::InText, ..line })
     });
     lost.collect()
 }
