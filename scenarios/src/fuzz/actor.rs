@@ -2,9 +2,7 @@
 
 use super::language::Words;
 use super::normal::{self, Ranks};
-use super::program::{
-    Acl, Ask, Change, Field, Mode, PATHS, Path, Process, Program, Read, SLOTS, Slot, TaskStep,
-};
+use super::program::{Acl, Ask, Change, Field, PATHS, Path, Process, Program, Read, SLOTS, Slot, TaskStep};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use zk_api::{
-    AclList, Call, Completer, CreateMode, Data, Either, Error, Identity, KeeperState, Local, Op, Pending,
-    Perms, ReadOp, Request, Response, SessionId, Stat, Text, Watch, WatchedEvent, ZooKeeper, Zxid,
-    creator_acl, open_acl, race, read_acl,
+    AclList, Call, Completer, Data, Either, Error, Identity, KeeperState, Local, Op, Pending, Perms, ReadOp,
+    Request, Response, SessionId, Stat, Text, Watch, WatchedEvent, ZooKeeper, Zxid, creator_acl, open_acl,
+    race, read_acl,
 };
 use zk_harness::event::{End, Event, Observation};
 use zk_harness::probe::{Probe, Task};
@@ -410,9 +408,8 @@ where
 
 impl Locals {
     fn path(&self, path: Path) -> Text {
-        let of_list = |name: Option<&Text>, parent: &Text| match name {
-            Some(name) => format!("{parent}/{name}").into(),
-            None => format!("{parent}/none").into(),
+        let of_list = |name: Option<&Text>, parent: &Text| {
+            format!("{parent}/{}", name.map_or("none", |name| &**name)).into()
         };
         match (path, &self.list) {
             (Path::Fixed(nth), _) => PATHS[usize::from(nth)].into(),
@@ -428,16 +425,6 @@ fn data(number: u8) -> Data {
     match number {
         0 => Data::NULL,
         number => Data::from(&*number.to_string()),
-    }
-}
-
-fn mode(mode: Mode) -> CreateMode {
-    match mode {
-        Mode::Persistent => CreateMode::Persistent,
-        Mode::Sequential => CreateMode::PersistentSequential,
-        Mode::Ephemeral => CreateMode::Ephemeral,
-        Mode::EphemeralSequential => CreateMode::EphemeralSequential,
-        Mode::Container => CreateMode::Container,
     }
 }
 
@@ -460,8 +447,8 @@ const USER: &str = "u1:FfP80c+zcEPgU6zorph629PDPJ0=";
 fn request(ask: &Ask, locals: &Locals) -> Request {
     let p = |path: &Path| locals.path(*path);
     match ask {
-        Ask::Create { path, data: of, mode: how, acl: who, stat } => {
-            Request::Create { path: p(path), data: data(*of), acl: acl(*who), mode: mode(*how), stat: *stat }
+        Ask::Create { path, data: of, mode, acl: who, stat } => {
+            Request::Create { path: p(path), data: data(*of), acl: acl(*who), mode: *mode, stat: *stat }
         }
         Ask::Delete { path, version } => Request::Delete { path: p(path), version: *version },
         Ask::Exists { path, watch } => Request::Exists { path: p(path), watch: *watch },
@@ -502,8 +489,8 @@ fn request(ask: &Ask, locals: &Locals) -> Request {
 fn op(change: &Change, locals: &Locals) -> Op {
     let p = |path: &Path| locals.path(*path);
     match change {
-        Change::Create { path, data: of, mode: how } => {
-            Op::Create { path: p(path), data: data(*of), acl: open_acl(), mode: mode(*how), stat: false }
+        Change::Create { path, data: of, mode } => {
+            Op::Create { path: p(path), data: data(*of), acl: open_acl(), mode: *mode, stat: false }
         }
         Change::Delete { path, version } => Op::Delete { path: p(path), version: *version },
         Change::SetData { path, data: of, version } => {

@@ -1,11 +1,12 @@
 //! Random programs: a seed gives one.
 
 use super::language::{Named, Words};
-use super::program::{Acl, Ask, Change, Field, Mode, Path, Process, Program, Read, SLOTS, Slot, TaskStep};
+use super::program::{Acl, Ask, Change, Field, Path, Process, Program, Read, SLOTS, Slot, TaskStep};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use std::collections::BTreeSet;
 use strum::{IntoStaticStr, VariantArray};
+use zk_api::CreateMode;
 
 /// Something that a program may have, and that a plan may leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
@@ -221,12 +222,8 @@ impl Generator<'_> {
             self.create(&mut steps);
         }
         while steps.len() < length {
-            let kind = if self.dice.one_in(4) {
-                self.dice.weigh(KINDS)
-            } else {
-                let kinds = self.kinds.clone();
-                self.dice.pick(&kinds)
-            };
+            let is_any = self.dice.one_in(4);
+            let kind = if is_any { self.dice.weigh(KINDS) } else { self.dice.pick(&self.kinds) };
             self.add(kind, &mut steps);
         }
         steps
@@ -239,10 +236,7 @@ impl Generator<'_> {
             2 => Path::Made,
             3 => Path::Fixed(self.dice.below(4) as u8),
             4 | 5 => Path::Fixed(0),
-            _ => {
-                let paths = self.paths.clone();
-                self.dice.pick(&paths)
-            }
+            _ => self.dice.pick(&self.paths),
         }
     }
 
@@ -250,7 +244,8 @@ impl Generator<'_> {
     fn meet(&mut self, processes: &mut [Process]) {
         let (leaves, looks) = if self.dice.one_in(2) { (0, 1) } else { (1, 0) };
         let path = Path::Fixed(1 + self.dice.below(3) as u8);
-        let made = Ask::Create { path, data: 0, mode: Mode::Ephemeral, acl: Acl::Open, stat: false }.into();
+        let made =
+            Ask::Create { path, data: 0, mode: CreateMode::Ephemeral, acl: Acl::Open, stat: false }.into();
         processes[leaves] = Process { tasks: vec![vec![TaskStep::Connected, made]], next: Vec::new() };
         let slot = Slot(0);
         let mut looked = vec![TaskStep::Sleep(100 * (1 + self.dice.below(5) as u32))];
@@ -277,13 +272,13 @@ impl Generator<'_> {
         Slot(self.dice.below(usize::from(SLOTS).min(2)) as u8)
     }
 
-    fn mode(&mut self) -> Mode {
+    fn mode(&mut self) -> CreateMode {
         self.dice.weigh(&[
-            (20, Mode::Persistent),
-            (8, Mode::Sequential),
-            (20, Mode::Ephemeral),
-            (8, Mode::EphemeralSequential),
-            (1, Mode::Container),
+            (20, CreateMode::Persistent),
+            (8, CreateMode::PersistentSequential),
+            (20, CreateMode::Ephemeral),
+            (8, CreateMode::EphemeralSequential),
+            (1, CreateMode::Container),
         ])
     }
 
@@ -396,7 +391,7 @@ impl Generator<'_> {
         let child = self.dice.one_in(2);
         if child {
             let path = Path::Fixed(1 + self.dice.below(2) as u8);
-            let (data, mode, acl, stat) = (0, Mode::Persistent, Acl::Open, false);
+            let (data, mode, acl, stat) = (0, CreateMode::Persistent, Acl::Open, false);
             steps.push(Ask::Create { path, data, mode, acl, stat }.into());
         }
         for turn in 0..2 {
@@ -434,8 +429,7 @@ impl Generator<'_> {
     /// A watch, and something to do with it.
     fn watch(&mut self, steps: &mut Vec<TaskStep>) {
         let (slot, ask) = (self.slot(), self.read(true));
-        steps.push(TaskStep::Ask { slot: Some(slot), ask });
-        steps.push(TaskStep::Await(slot));
+        steps.extend([TaskStep::Ask { slot: Some(slot), ask }, TaskStep::Await(slot)]);
         self.wait_for(slot, steps);
     }
 
@@ -444,10 +438,7 @@ impl Generator<'_> {
             0 => steps.push(TaskStep::Await(slot)),
             1 => steps.push(TaskStep::Drop(slot)),
             2 | 3 => {}
-            _ => {
-                let ms = self.dice.pick(&[300, 1000, 3000]);
-                steps.push(TaskStep::RaceTimer(slot, ms));
-            }
+            _ => steps.push(TaskStep::RaceTimer(slot, self.dice.pick(&[300, 1000, 3000]))),
         }
     }
 
@@ -497,10 +488,7 @@ impl Generator<'_> {
                 steps.push(TaskStep::StateChange(slot));
                 self.wait_for(slot, steps);
             }
-            _ => {
-                let ms = self.dice.pick(&[1000, 3000]);
-                steps.push(TaskStep::Sleep(ms));
-            }
+            _ => steps.push(TaskStep::Sleep(self.dice.pick(&[1000, 3000]))),
         }
     }
 
@@ -513,12 +501,7 @@ impl Generator<'_> {
             steps.push(TaskStep::StateChange(b));
         } else {
             // A write of one's own fires one's own watch just before it is answered.
-            let before = steps.len();
-            let kind = self.dice.pick(&[Kind::Create, Kind::Delete, Kind::Set, Kind::Read]);
-            self.add(kind, steps);
-            if let Some(TaskStep::Ask { slot, .. }) = steps.get_mut(before) {
-                *slot = Some(b);
-            }
+            self.keep(b, &[Kind::Create, Kind::Delete, Kind::Set, Kind::Read], steps);
         }
         match self.may(Feature::Races) {
             true => steps.push(if self.dice.one_in(2) { TaskStep::Race(a, b) } else { TaskStep::Race(b, a) }),
@@ -526,18 +509,22 @@ impl Generator<'_> {
         }
     }
 
-    /// A call that is not waited for, or not at once.
-    fn pending(&mut self, steps: &mut Vec<TaskStep>) {
-        let slot = self.slot();
+    /// A call of one of these kinds, kept in a slot.
+    fn keep(&mut self, slot: Slot, kinds: &[Kind], steps: &mut Vec<TaskStep>) {
         let before = steps.len();
-        let kind = self.dice.pick(&[Kind::Create, Kind::Delete, Kind::Set, Kind::Read, Kind::Multi]);
+        let kind = self.dice.pick(kinds);
         self.add(kind, steps);
         if let Some(TaskStep::Ask { slot: kept, .. }) = steps.get_mut(before) {
             *kept = Some(slot);
         }
-        let end =
+    }
+
+    /// A call that is not waited for, or not at once.
+    fn pending(&mut self, steps: &mut Vec<TaskStep>) {
+        let slot = self.slot();
+        self.keep(slot, &[Kind::Create, Kind::Delete, Kind::Set, Kind::Read, Kind::Multi], steps);
+        let ends =
             [TaskStep::Drop(slot), TaskStep::Await(slot), TaskStep::RaceTimer(slot, 300), TaskStep::Point];
-        let end = self.dice.pick(&end);
-        steps.push(end);
+        steps.push(self.dice.pick(&ends));
     }
 }

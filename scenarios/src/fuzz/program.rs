@@ -4,7 +4,7 @@ use super::language::{Named, Part, Words, Written, Wrong, written};
 use std::fmt;
 use std::str::SplitWhitespace;
 use strum::{IntoStaticStr, VariantArray};
-use zk_api::{AddWatchMode, WatcherKind};
+use zk_api::{AddWatchMode, CreateMode, WatcherKind};
 
 /// What the clients of a run do: one process each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -83,7 +83,7 @@ pub(crate) const SLOTS: u8 = 4;
 written! {
     /// A request.
     Ask {
-        "create": Create { path: Path, data: u8, mode: Mode, acl: Acl, stat: bool },
+        "create": Create { path: Path, data: u8, mode: CreateMode, acl: Acl, stat: bool },
         "delete": Delete { path: Path, version: i32 },
         "exists": Exists { path: Path, watch: bool },
         "data": Data { path: Path, watch: bool },
@@ -109,7 +109,7 @@ written! {
 written! {
     /// One operation of a multi.
     Change {
-        "create": Create { path: Path, data: u8, mode: Mode },
+        "create": Create { path: Path, data: u8, mode: CreateMode },
         "delete": Delete { path: Path, version: i32 },
         "set-data": SetData { path: Path, data: u8, version: i32 },
         "check": Check { path: Path, version: i32 },
@@ -139,17 +139,6 @@ pub(crate) enum Path {
 
 /// The znodes that programs are about. The first is there from the beginning.
 pub(crate) const PATHS: [&str; 5] = ["/t", "/t/a", "/t/b", "/t/a/x", "/t/q-"];
-
-/// What kind of znode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "kebab-case")]
-pub(crate) enum Mode {
-    Persistent,
-    Sequential,
-    Ephemeral,
-    EphemeralSequential,
-    Container,
-}
 
 /// Who may do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
@@ -182,9 +171,22 @@ pub(crate) enum Field {
     OwnerOrder,
 }
 
-impl Named for Mode {}
 impl Named for Acl {}
 impl Named for Field {}
+
+/// No program makes one with a time to live.
+impl Words for CreateMode {
+    fn words() -> impl Iterator<Item = (&'static str, CreateMode)> {
+        [
+            ("persistent", CreateMode::Persistent),
+            ("sequential", CreateMode::PersistentSequential),
+            ("ephemeral", CreateMode::Ephemeral),
+            ("ephemeral-sequential", CreateMode::EphemeralSequential),
+            ("container", CreateMode::Container),
+        ]
+        .into_iter()
+    }
+}
 
 impl Words for AddWatchMode {
     fn words() -> impl Iterator<Item = (&'static str, AddWatchMode)> {
