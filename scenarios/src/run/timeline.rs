@@ -4,6 +4,7 @@ mod calls;
 mod faults;
 
 use crate::draw::paths_of;
+use crate::story::words::whose;
 use crate::story::{Deed, Line, Told};
 use crate::trial_list::mark;
 use calls::{Calls, calls};
@@ -38,17 +39,18 @@ pub(crate) fn lines(run: &Run) -> Vec<Line> {
     let mut calls = calls.into_iter().peekable();
     let mut teller = Teller::default();
     let mut violations = run.violations.iter().peekable();
+    let mut break_before = |teller: &mut Teller, at_ns: u64| {
+        while let Some(violation) = violations.next_if(|violation| violation.at_ns < at_ns) {
+            teller.broken(violation);
+        }
+    };
     for (at, moment) in run.timeline.iter().enumerate() {
         // What broke a promise stands before the line that says so, and so does all of the same instant.
         while let Some(call) = calls.next_if(|call| call.at < moment.at_ns) {
-            while let Some(violation) = violations.next_if(|violation| violation.at_ns < call.at) {
-                teller.broken(violation);
-            }
+            break_before(&mut teller, call.at);
             teller.lines.push(call);
         }
-        while let Some(violation) = violations.next_if(|violation| violation.at_ns < moment.at_ns) {
-            teller.broken(violation);
-        }
+        break_before(&mut teller, moment.at_ns);
         match changes.remove(&at) {
             None => teller.moment(moment, &run.timeline[at + 1..]),
             Some(call) => {
@@ -62,9 +64,7 @@ pub(crate) fn lines(run: &Run) -> Vec<Line> {
         }
     }
     for call in calls {
-        while let Some(violation) = violations.next_if(|violation| violation.at_ns < call.at) {
-            teller.broken(violation);
-        }
+        break_before(&mut teller, call.at);
         teller.lines.push(call);
     }
     violations.for_each(|violation| teller.broken(violation));
@@ -244,13 +244,8 @@ impl Teller {
         now.any(|line| line.who == who && line.what.starts_with("is connected"))
     }
 
-    /// Whose a session is. A session that nobody was told of is an administrator's.
     fn name(&self, session: SessionId) -> String {
-        match self.sessions.get(&session) {
-            Some(actor) => actor.to_string(),
-            None if session == SessionId::NONE => "the server".into(),
-            None => "an administrator".into(),
-        }
+        whose(self.sessions.get(&session).copied(), session)
     }
 
     fn deleted(&self, path: &str, by: SessionId, owner: SessionId) -> String {

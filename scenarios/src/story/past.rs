@@ -131,10 +131,8 @@ impl<'a> Past<'a> {
 
     /// The error of the last traceback that a program has printed.
     pub(super) fn traceback(&self, process: u16) -> Option<(usize, &'a str)> {
-        let name = format!("p{process}");
-        let begins = self.lines.iter().rposition(|line| {
-            line.what.starts_with("prints: Traceback") && named_in(&line.who).contains(&name.as_str())
-        })?;
+        let is_one = |line: &Line| line.what.starts_with("prints: Traceback") && names(&line.who, process);
+        let begins = self.lines.iter().rposition(is_one)?;
         let line = &self.lines[begins];
         let end = self.lines.iter().rposition(|other| other.at == line.at)?;
         self.before(end + 1).printed(&line.who, line.at)
@@ -172,13 +170,9 @@ impl<'a> Past<'a> {
     /// Changes of znodes.
     pub(super) fn changes(&self) -> impl DoubleEndedIterator<Item = Change<'a>> + use<'a> {
         self.truths().filter_map(|(line, truth)| {
-            let change = |path, kind, by: &SessionId, owner: &SessionId, zxid| Change {
-                line,
-                path,
-                kind,
-                by: *by,
-                owner: *owner,
-                zxid,
+            let change = |path, kind, by: &SessionId, owner: &SessionId, zxid| {
+                let (by, owner) = (*by, *owner);
+                Change { line, path, kind, by, owner, zxid }
             };
             Some(match truth {
                 GroundTruth::NodeCreated { path, by, owner, czxid } => {
@@ -319,15 +313,12 @@ impl<'a> Past<'a> {
     ) -> Option<usize> {
         const OUTAGES: [&str; 5] =
             ["is down", "sends its clients away", "nothing gets from", "stands still", "crashes, for"];
-        let name = format!("p{process}");
         let says = |line: &Line, words: &[&str]| words.iter().any(|word| line.what.contains(word));
         let struck = self.lines.iter().enumerate().filter_map(|(at, line)| {
             if outages && says(line, &OUTAGES) {
                 return Some((at, at));
             }
-            let is_one = line.mark == Mark::Fault
-                && says(line, words)
-                && named_in(&line.what).contains(&name.as_str());
+            let is_one = line.mark == Mark::Fault && says(line, words) && names(&line.what, process);
             if is_one { Some((self.strikes(at, process)?, at)) } else { None }
         });
         let struck = struck.filter(|(struck, _)| since.is_none_or(|since| *struck > since));
@@ -341,14 +332,15 @@ impl<'a> Past<'a> {
     fn strikes(&self, line: usize, process: u16) -> Option<usize> {
         let what = &self.lines[line].what;
         let behind = |at: &usize| *at > line;
-        let mut truths = self.truths_of(process).filter(|(at, _)| behind(at));
+        let suffers = |is_it: fn(&GroundTruth) -> bool| {
+            let mut truths = self.truths_of(process).filter(|(at, _)| behind(at));
+            truths.find(|(_, truth)| is_it(truth)).map(|(at, _)| at)
+        };
         if what.contains("crash") {
-            let crash = truths.find(|(_, truth)| matches!(truth, GroundTruth::Crashed { .. }));
-            return crash.map(|(at, _)| at);
+            return suffers(|truth| matches!(truth, GroundTruth::Crashed { .. }));
         }
         if what.contains("paused") {
-            let pause = truths.find(|(_, truth)| matches!(truth, GroundTruth::Paused { .. }));
-            return pause.map(|(at, _)| at);
+            return suffers(|truth| matches!(truth, GroundTruth::Paused { .. }));
         }
         if let Some((_, kind)) = what.split_once(" at its next ") {
             let kind = kind.split([':', ',']).next().unwrap_or_default();
@@ -376,26 +368,29 @@ impl<'a> Past<'a> {
 
     /// Where a process is connected again, behind a line.
     pub(super) fn connects(&self, process: u16, behind: usize) -> Option<usize> {
-        let name = format!("p{process}");
         let is_one = |line: &Line| {
-            let is_its = named_in(&line.who).contains(&name.as_str());
-            is_its
-                && (line.what == "is connected again" || line.what.starts_with("is connected, with session"))
+            let connects =
+                line.what == "is connected again" || line.what.starts_with("is connected, with session");
+            connects && names(&line.who, process)
         };
         (behind + 1..self.lines.len()).find(|line| is_one(&self.lines[*line]))
     }
 
     /// Where the event of a process's watch was lost, that of a znode, at that line or later.
     pub(super) fn lost_event(&self, process: u16, path: &str, from: usize) -> Option<usize> {
-        let name = format!("p{process}");
         let is_lost = |line: &Line| {
             line.what.starts_with("the event of its watch is lost")
-                && named_in(&line.who).contains(&name.as_str())
+                && names(&line.who, process)
                 && line.paths.iter().any(|lost| lost == path)
         };
         let at = self.lines[from].at;
         (0..self.lines.len()).find(|line| self.lines[*line].at >= at && is_lost(&self.lines[*line]))
     }
+}
+
+/// Whether a text names a process.
+fn names(text: &str, process: u16) -> bool {
+    named_in(text).contains(&&*format!("p{process}"))
 }
 
 /// Whether a request is one of those that a fault waits for.

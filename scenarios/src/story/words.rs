@@ -1,6 +1,7 @@
 //! Requests and answers in words.
 
-use zk_api::{CreateMode, Data, ErrorCode, MultiOutcome, Op, ReadOp, Request, Response, Text};
+use zk_api::{CreateMode, Data, ErrorCode, MultiOutcome, Op, ReadOp, Request, Response, SessionId, Text};
+use zk_harness::event::ActorId;
 
 /// `create /lock/n- (sequential, ephemeral)`, `exists /lock (watch)`.
 pub(crate) fn asked(request: &Request) -> String {
@@ -38,6 +39,15 @@ pub(crate) fn asked(request: &Request) -> String {
         | Request::WhoAmI
         | Request::Auth { .. }
         | Request::CloseSession => format!("{} {}", request.name(), request.path()).trim_end().into(),
+    }
+}
+
+/// Whose a session is. A session that nobody was told of is an administrator's.
+pub(crate) fn whose(owner: Option<ActorId>, session: SessionId) -> String {
+    match owner {
+        Some(actor) => actor.to_string(),
+        None if session == SessionId::NONE => "the server".into(),
+        None => "an administrator".into(),
     }
 }
 

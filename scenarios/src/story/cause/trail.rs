@@ -1,7 +1,7 @@
 //! What is found on the way back from a break: the lines that matter, and what there is to say.
 
 use crate::story::past::{Change, Changed, Past, claims};
-use crate::story::words::{answered, asked};
+use crate::story::words::{answered, asked, whose};
 use crate::story::{Call, Deed};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{ErrorCode, Request, Response, SessionId, Zxid};
@@ -261,11 +261,7 @@ impl<'a> Trail<'a> {
     /// `was made at 3.2 s by p1`, `was deleted at 4.1 s, when the session of p1 ended`.
     pub(super) fn gone_or_made(&self, change: &Change<'_>) -> String {
         let at = self.at(change.line);
-        let name = |session: SessionId| match self.past.owner(session) {
-            Some(actor) => actor.to_string(),
-            None if session == SessionId::NONE => "the server".into(),
-            None => "an administrator".into(),
-        };
+        let name = |session: SessionId| whose(self.past.owner(session), session);
         let by = name(change.by);
         let untold = self.past.line(change.line).deeds.iter().any(|deed| match deed {
             Deed::Call(call) => call.is_done_untold(),
