@@ -61,7 +61,7 @@ pub(crate) fn exhaust(
             note_broken(&mut broken, target, seed, what, picks, &run);
             waiting.extend(others(picks, &run.ordered));
         }
-        progress(orders, waiting.len(), tally.broken_seeds());
+        progress(orders, waiting.len(), tally.broken_seeds);
     }
     let exhaustive = waiting.is_empty();
     let (promises, invariants) = tally.results(target);

@@ -175,12 +175,12 @@ pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, Bad
     if !keys.iter().any(|known| known == key) {
         return Err(bad(format!("unknown key{}", did_you_mean(key, keys.iter().map(String::as_str)))));
     }
-    let parsed = value_of(value, is_text(&table, key)).map_err(bad)?;
     let slot = match key.split_once('.') {
         None => table.get_mut(key),
         Some((outer, inner)) => table.get_mut(outer).and_then(|it| it.get_mut(inner)),
     };
-    *slot.expect("the key is known") = parsed;
+    let slot = slot.expect("the key is known");
+    *slot = value_of(value, slot.is_str()).map_err(bad)?;
     if let Some((_, found, expected)) = wrong_length(&table) {
         return Err(bad(format!("{found} values; it must have {expected}")));
     }
@@ -204,10 +204,6 @@ fn value_of(text: &str, is_text: bool) -> Result<toml::Value, String> {
         (Some((_, value)), None) => Ok(value),
         _ => Err("expected one value".into()),
     }
-}
-
-fn is_text(table: &toml::Table, key: &str) -> bool {
-    value_at(table, key).is_some_and(toml::Value::is_str)
 }
 
 /// All keys, with those of tables as `faults.drops`.

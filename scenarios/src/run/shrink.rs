@@ -120,13 +120,10 @@ fn can_be_shrunk(target: &Target, seed: u64) -> Result<(), BadInput> {
     if target.scenario.run.as_ref().is_some_and(|one| one.script.is_some()) {
         return Err(bad!("{what}: a model's counterexample is the shortest there is already"));
     }
-    match i64::try_from(seed) {
-        Ok(_) => Ok(()),
-        Err(_) => {
-            let most = i64::MAX;
-            Err(bad!("--seed {seed}: a scenario file holds seeds up to {most}"))
-        }
+    if i64::try_from(seed).is_err() {
+        return Err(bad!("--seed {seed}: a scenario file holds seeds up to {}", i64::MAX));
     }
+    Ok(())
 }
 
 struct Shrinker<'a> {
@@ -300,13 +297,11 @@ impl Shrinker<'_> {
         }
         let last_ms = self.faults().iter().map(|timed| timed.at_ms).max().unwrap_or(0);
         let needed = u32::try_from(last_ms.div_ceil(1000)).unwrap_or(u32::MAX);
-        for fault_seconds in [needed, needed.saturating_add(5), needed.saturating_add(10)] {
-            if fault_seconds < self.best.fault_seconds
+        // The first that is kept is the smallest.
+        [0, 5, 10].map(|more| needed.saturating_add(more)).into_iter().any(|fault_seconds| {
+            fault_seconds < self.best.fault_seconds
                 && self.keep(Scenario { fault_seconds, ..self.best.clone() })
-            {
-                break;
-            }
-        }
+        });
     }
 }
 

@@ -110,7 +110,7 @@ fn sweep_over(
             return ControlFlow::Break(());
         }
         let report = || partial.report(covered.as_ref(), false);
-        each(&SoFar { done: partial.done(), broken: partial.tally.broken_seeds(), report: &report })
+        each(&SoFar { done: partial.done(), broken: partial.tally.broken_seeds, report: &report })
     })
     .map_err(|Failed { seed, why }| bad!("seed {seed}: {why}; see {}", target.replay_command(seed, None)))?;
     let mut report = partial.report(covered.as_ref(), is_covered);
@@ -130,13 +130,13 @@ struct PartialSweep<'a> {
 
 impl PartialSweep<'_> {
     fn done(&self) -> u64 {
-        self.before.map_or(0, |before| before.seeds.count) + self.tally.runs()
+        self.before.map_or(0, |before| before.seeds.count) + self.tally.runs
     }
 
     /// As far as it got. What is covered needs no more seeds.
     fn report(&self, covered: Option<&Covered>, is_covered: bool) -> SweepReport {
         let next = self.seeds.nth(self.done());
-        let (runs, twice) = (self.tally.runs(), self.tally.twice());
+        let (runs, twice) = (self.tally.runs, self.tally.twice);
         let seeds = self.seeds.report(next.filter(|_| !is_covered), runs, twice);
         let mut report = self.tally.clone().report(self.target, seeds.clone());
         if let Some(before) = self.before {

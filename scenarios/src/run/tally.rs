@@ -22,13 +22,16 @@ pub(super) struct Tally {
     herd: BTreeMap<u16, HerdPoint>,
     told: Told,
     failures: Vec<Failure>,
-    runs: u64,
+    /// How many seeds there were.
+    pub(super) runs: u64,
     virtual_ns: u64,
     messages: u64,
     steps: u64,
     digest: u64,
-    twice: u64,
-    broken_seeds: u64,
+    /// How many of them were run twice.
+    pub(super) twice: u64,
+    /// How many of them broke something.
+    pub(super) broken_seeds: u64,
 }
 
 impl Tally {
@@ -91,21 +94,6 @@ impl Tally {
             let violation = RunViolation { promise: DETERMINISM, at_ns, what, violated_assumption: None };
             self.violation(failure(target, run, &violation), &violation);
         }
-    }
-
-    /// How many seeds there were.
-    pub(super) fn runs(&self) -> u64 {
-        self.runs
-    }
-
-    /// How many seeds broke something so far.
-    pub(super) fn broken_seeds(&self) -> u64 {
-        self.broken_seeds
-    }
-
-    /// How many seeds were run twice.
-    pub(super) fn twice(&self) -> u64 {
-        self.twice
     }
 
     /// What became of one promise or invariant so far; its verdict is not said yet.
