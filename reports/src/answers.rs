@@ -118,8 +118,7 @@ fn verdict_words(report: &CheckReport) -> String {
         Judgement::Undecided => answer,
     };
     let Some(asked) = &report.asked else { return answer };
-    let broken: Vec<&str> =
-        named(report.promises.iter().chain(&report.invariants), Verdict::Broken).collect();
+    let broken: Vec<&str> = named(report.all(), Verdict::Broken).collect();
     match broken.is_empty() {
         true => format!("{asked}: {answer}"),
         false => format!("{asked}: {answer}; broken: {}", broken.join(", ")),

@@ -217,7 +217,7 @@ impl Judged for CheckedPromise {
 pub type Picture = (String, bool, Diagram);
 
 /// A way to break a promise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Path {
     /// What happened.
@@ -253,6 +253,11 @@ impl Path {
 }
 
 impl CheckReport {
+    /// Promises and invariants together.
+    pub fn all(&self) -> impl Iterator<Item = &CheckedPromise> {
+        self.promises.iter().chain(&self.invariants)
+    }
+
     /// Whether every state was explored, each promise put to the test, and nothing broken but as expected.
     pub fn held(&self) -> bool {
         self.verdict == Judgement::Holds
@@ -260,7 +265,6 @@ impl CheckReport {
 
     /// How this compares with the catalogue.
     pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
-        let broken = named(self.promises.iter().chain(&self.invariants), Verdict::Broken);
-        CatalogueNote::of(self.catalogued.as_ref(), broken)
+        CatalogueNote::of(self.catalogued.as_ref(), named(self.all(), Verdict::Broken))
     }
 }

@@ -94,6 +94,11 @@ pub struct EnsembleBounds {
 }
 
 impl EnsembleReport {
+    /// Invariants and liveness together.
+    pub fn all(&self) -> impl Iterator<Item = &CheckedPromise> {
+        self.invariants.iter().chain(&self.liveness)
+    }
+
     /// Whether every state was explored and nothing was broken.
     pub fn held(&self) -> bool {
         self.verdict == Judgement::Holds

@@ -89,7 +89,7 @@ pub struct Seen {
 impl ReplayReport {
     /// How this compares with the catalogue.
     pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
-        let broken = named(self.promises.iter().chain(&self.invariants), Verdict::Broken);
-        CatalogueNote::of(self.catalogued.as_ref(), broken)
+        let all = self.promises.iter().chain(&self.invariants);
+        CatalogueNote::of(self.catalogued.as_ref(), named(all, Verdict::Broken))
     }
 }

@@ -181,6 +181,15 @@ impl Answer {
         }
     }
 
+    /// Broken if something was broken, undecided if something else is open.
+    pub fn found(is_broken: bool, is_open: bool) -> Answer {
+        match (is_broken, is_open) {
+            (true, _) => Answer::Broken,
+            (false, true) => Answer::Undecided,
+            (false, false) => Answer::Held,
+        }
+    }
+
     /// The exit status of the command.
     pub fn exit_status(self) -> u8 {
         match self {

@@ -124,11 +124,7 @@ pub(crate) fn conform(arguments: &ConformArguments) -> Result<Answer, BadInput> 
         Format::Human => human(&left, &right, &tally, broken.as_deref()),
         Format::Json => json(&left, &right, &tally, broken.as_deref()),
     })?;
-    Ok(match (tally.found.is_empty() && broken.is_none(), &tally.cut_short) {
-        (false, _) => Answer::Broken,
-        (true, Some(_)) => Answer::Undecided,
-        (true, None) => Answer::Held,
-    })
+    Ok(Answer::found(!tally.found.is_empty() || broken.is_some(), tally.cut_short.is_some()))
 }
 
 fn what(arguments: &ConformArguments) -> Hunt {

@@ -194,12 +194,5 @@ fn bounds(bounds: &EnsembleBounds) -> ReportedBounds {
 }
 
 fn path(broken: &Counterexample) -> Path {
-    Path {
-        what: broken.what.clone(),
-        assumption: None,
-        why: Vec::new(),
-        matters: Vec::new(),
-        inevitable_from: None,
-        steps: broken.steps.clone(),
-    }
+    Path { what: broken.what.clone(), steps: broken.steps.clone(), ..Path::default() }
 }

@@ -17,7 +17,7 @@ use zk_harness::trial::{FoundBy, Trial};
 use zk_model::CheckConfig;
 use zk_reports::{
     Answer, CheckReport, Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial,
-    PromiseResult, SweepReport, Verdict,
+    SweepReport, Verdict, each_once,
 };
 
 pub(crate) const ABOUT: &str = "\
@@ -122,12 +122,11 @@ fn judged(
     kept: Option<&CheckReport>,
     chaos: &SweepReport,
 ) -> JudgedTrial {
-    let names = model.promises.iter().chain(&model.invariants).map(|promise| promise.name.as_str());
-    let mut seen = BTreeSet::new();
+    let names = model.all().map(|promise| promise.name.as_str());
     let all = names.chain(chaos.invariants.iter().map(|result| result.name.as_str()));
     let owed: BTreeSet<&str> = model.promises.iter().map(|promise| promise.name.as_str()).collect();
     let mut promises = Vec::new();
-    for name in all.filter(|name| seen.insert(name.to_string())) {
+    for name in each_once(all) {
         let keeps = trial.keeps.contains(&name);
         let searched = if keeps { kept.unwrap_or(model) } else { model };
         let promise = promise(name, searched, chaos, keeps);
@@ -165,9 +164,8 @@ fn judged(
 }
 
 fn promise(name: &str, model: &CheckReport, chaos: &SweepReport, keeps: bool) -> JudgedPromise {
-    let checked = model.promises.iter().chain(&model.invariants).find(|promise| promise.name == name);
-    let swept: Option<&PromiseResult> =
-        chaos.promises.iter().chain(&chaos.invariants).find(|result| result.name == name);
+    let checked = model.all().find(|promise| promise.name == name);
+    let swept = chaos.promise(name);
     let path = checked.and_then(|checked| checked.broken.as_ref().or(checked.expected.as_ref()));
     let expected = match &model.catalogued {
         Some(known) if known.promise == name => Expected::Breaks,
@@ -233,11 +231,7 @@ fn compare(trial: &JudgedTrial, ended: (bool, bool), keeps: &[&str]) -> (Vec<Str
         let ran_out = trial.ran_out.as_deref().unwrap_or("the search was cut short");
         open.push(format!("the model is not explored to the end ({ran_out})"));
     }
-    let answer = match (wrong.is_empty(), open.is_empty()) {
-        (false, _) => Answer::Broken,
-        (true, false) => Answer::Undecided,
-        (true, true) => Answer::Held,
-    };
+    let answer = Answer::found(!wrong.is_empty(), !open.is_empty());
     wrong.append(&mut open);
     (wrong, answer)
 }

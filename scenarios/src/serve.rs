@@ -221,11 +221,7 @@ fn judged(verdict: &zk_serve::Verdict, record: Option<&Path>) -> Result<Answer, 
         return Err(bad!("--record: {}: {lacks}", path.display()));
     }
     let is_decided = verdict.promises.as_ref().is_none_or(|judgement| judgement.is_decided);
-    Ok(match (verdict.held, is_decided) {
-        (false, _) => Answer::Broken,
-        (true, false) => Answer::Undecided,
-        (true, true) => Answer::Held,
-    })
+    Ok(Answer::found(!verdict.held, !is_decided))
 }
 
 /// The line that says that clients may come.

@@ -22,11 +22,7 @@ impl Report for CheckReport {
         page.push(verdicts("promise", &self.promises, self.exhaustive, unbroken));
         page.extend(in_a_line("invariants", &self.invariants));
         page.push(Block::Cases(self.sometimes.clone(), None));
-        page.extend(ways(
-            self.promises.iter().chain(&self.invariants),
-            self.promise.as_deref(),
-            &self.pictures,
-        ));
+        page.extend(ways(self.all(), self.promise.as_deref(), &self.pictures));
         let took = wall(self.wall_seconds);
         let took = match self.histories {
             Some(histories) => format!("{} different histories of inputs, {took}", count(histories)),

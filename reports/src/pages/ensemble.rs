@@ -26,11 +26,7 @@ impl Report for EnsembleReport {
         page.push(verdicts("invariant", &self.invariants, self.exhaustive, None));
         page.extend(in_a_line("liveness", &self.liveness));
         page.push(Block::Cases(self.sometimes.clone(), None));
-        page.extend(ways(
-            self.invariants.iter().chain(&self.liveness),
-            self.promise.as_deref(),
-            &self.pictures,
-        ));
+        page.extend(ways(self.all(), self.promise.as_deref(), &self.pictures));
         let rate = count((self.states as f64 / self.wall_seconds.max(1e-6)) as u64);
         let took = format!("{} ({rate} states a second)", wall(self.wall_seconds));
         page.extend(explored(self.states, self.transitions, took));

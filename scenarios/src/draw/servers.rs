@@ -5,14 +5,11 @@ use zk_reports::{Diagram, EnsembleReport, Lane, LaneKind, Picture, Point, PointK
 /// Draws the ways to break invariants, each by its name; all of them are owed.
 pub(crate) fn drawn(report: &EnsembleReport) -> Vec<Picture> {
     let servers = usize::from(report.bounds.servers) + usize::from(report.bounds.observers);
-    let all = report.invariants.iter().chain(&report.liveness);
-    let broken = all.filter_map(|result| Some((result.name.clone(), result.broken.as_ref()?)));
-    broken
-        .map(|(name, path)| {
-            let diagram = diagram(&name, &path.what, &path.steps, servers);
-            (name, true, diagram)
-        })
-        .collect()
+    let broken = report.all().filter_map(|result| {
+        let path = result.broken.as_ref()?;
+        Some((result.name.clone(), true, diagram(&result.name, &path.what, &path.steps, servers)))
+    });
+    broken.collect()
 }
 
 fn diagram(promise: &str, what: &str, steps: &[String], servers: usize) -> Diagram {
