@@ -3,6 +3,8 @@
 mod arguments;
 mod manual;
 #[cfg(feature = "run")]
+mod run_arguments;
+#[cfg(feature = "run")]
 mod sweeps;
 
 use crate::bad_input::did_you_mean;
@@ -260,7 +262,7 @@ fn named(catalogue: &Trials, what: &str, promises: &[String]) -> Result<Arc<Tria
 
 #[cfg(feature = "run")]
 mod chaos {
-    use super::arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
+    use super::run_arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
     use super::{Answer, BadInput, Progress, Trials, paint, print, show};
     use crate::compare::CompareArguments;
     use crate::judge::{Contenders, JudgeArguments, JudgeFormat};

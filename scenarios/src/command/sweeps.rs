@@ -1,6 +1,6 @@
 //! Sweeps, and the reports that they leave.
 
-use super::arguments::{ReportArguments, RunArguments};
+use super::run_arguments::{ReportArguments, RunArguments};
 use crate::interrupt::Interrupt;
 use crate::output::{Format, paint, print};
 use crate::progress::Progress;
@@ -10,8 +10,7 @@ use crate::{Answer, BadInput};
 use std::io::Write;
 use std::ops::ControlFlow;
 use zk_reports::{
-    FileError, Report, SweepReport, count, merge, prepare_new_dir, read_sweep, report_file, sweep_brief,
-    to_json, write_dir,
+    FileError, SweepReport, count, merge, prepare_new_dir, read_sweep, report_file, sweep_brief, write_dir,
 };
 
 /// Seeds if nothing else is said, and at most so many of a sweep until nothing new is reached.
@@ -104,8 +103,7 @@ fn swept(
 fn show(report: &SweepReport, format: Format, verbose: bool) -> Result<(), BadInput> {
     print(&match format {
         Format::Human if !verbose && report.outcome() == Answer::Held => sweep_brief(report, paint()),
-        Format::Human => report.text(paint()),
-        Format::Json => to_json(report),
+        format => format.of(report),
     })
 }
 
