@@ -241,13 +241,12 @@ fn became(result: &PromiseReport) -> Became {
     Became::of(broken.into(), expected.into(), result.tested).resting_on(failed.as_slice())
 }
 
+/// Tells of a way to break a promise.
+type Retold<'a> = &'a dyn Fn(&Counterexample) -> Path;
+
 /// `counted` says whether the search counts how often a promise is put to the test, and not only whether it is; `path`
 /// tells of a way to break it.
-pub(crate) fn promise_report(
-    result: &PromiseReport,
-    counted: bool,
-    path: &dyn Fn(&Counterexample) -> Path,
-) -> CheckedPromise {
+pub(crate) fn promise_report(result: &PromiseReport, counted: bool, path: Retold<'_>) -> CheckedPromise {
     CheckedPromise {
         name: result.name.into(),
         verdict: became(result),
@@ -260,10 +259,7 @@ pub(crate) fn promise_report(
 }
 
 /// An invariant of the search has no tests to count: it holds, unless it was not looked for.
-pub(crate) fn invariant_report(
-    result: &PromiseReport,
-    path: &dyn Fn(&Counterexample) -> Path,
-) -> CheckedPromise {
+pub(crate) fn invariant_report(result: &PromiseReport, path: Retold<'_>) -> CheckedPromise {
     let tested = result.tested.max(result.unchecked.is_none().into());
     promise_report(&PromiseReport { tested, ..result.clone() }, false, path)
 }

@@ -4,7 +4,7 @@ use super::blind::Blind;
 use super::follow::{Answer, Effort, Like, follow, outcomes};
 use super::generate::{Feature, features};
 use super::program::Program;
-use super::simulation::{Exclusion, Ran, Seen, run};
+use super::simulation::{Exclusion, Ran, Says, Seen, run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(crate) struct Difference {
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     /// The model cannot show what the simulator showed; what it told that came nearest.
-    NotShown { seen: Seen, nearest: Vec<Vec<String>> },
+    NotShown { seen: Seen, nearest: Says },
     /// Something is broken in one of them.
     Broken(String),
 }
@@ -124,15 +124,14 @@ fn enumerate(
 ) -> Option<Difference> {
     let bounds = calm.iter().map(|seen| seen.bounds).max()?;
     let all = outcomes(program, Like { bounds, blind: plan.blind }, plan.enumerate)?;
-    let told: BTreeSet<&Vec<Vec<String>>> = calm.iter().map(|seen| &seen.says).collect();
+    let told: BTreeSet<&Says> = calm.iter().map(|seen| &seen.says).collect();
     tally.enumerated = 1;
     tally.outcomes = all.len() as u64;
     tally.reached = told.iter().filter(|says| all.contains(**says)).count() as u64;
     let has_tasks = features(program).contains(&Feature::Tasks);
     // A run of the simulator is over some time after its processes have ended, whatever other tasks they have.
-    let is_begun = |says: &Vec<Vec<String>>| {
-        let begins =
-            |whole: &Vec<Vec<String>>| whole.iter().zip(says).all(|(whole, says)| whole.starts_with(says));
+    let is_begun = |says: &Says| {
+        let begins = |whole: &Says| whole.iter().zip(says).all(|(whole, says)| whole.starts_with(says));
         has_tasks && all.iter().any(begins)
     };
     let strange = calm.iter().find(|seen| !all.contains(&seen.says) && !is_begun(&seen.says))?;

@@ -3,7 +3,7 @@
 use super::actor::Fuzzed;
 use super::blind::Blind;
 use super::program::Program;
-use super::simulation::{Change, Mark, Seen, change, told};
+use super::simulation::{Change, Mark, Says, Seen, change, told};
 use crate::run::message;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -25,7 +25,7 @@ pub(crate) enum Answer {
     /// It shows the same. `unheard`: by the loss of a connection that nobody noticed.
     Shown { unheard: bool },
     /// It cannot. What the run that came nearest told.
-    NotShown { nearest: Vec<Vec<String>> },
+    NotShown { nearest: Says },
     /// The search was cut short.
     Cut,
     /// The model itself is broken.
@@ -299,11 +299,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// All that the processes can tell, if there are no more than so many states.
-pub(crate) fn outcomes(
-    program: &Arc<Program>,
-    like: Like,
-    most: usize,
-) -> Option<BTreeSet<Vec<Vec<String>>>> {
+pub(crate) fn outcomes(program: &Arc<Program>, like: Like, most: usize) -> Option<BTreeSet<Says>> {
     let all = |model: &RecipeModel| outcomes_of(model, like.blind, program.processes.len(), most);
     with_all_that_is_read(program, like, all, Option::is_none)
 }
@@ -313,7 +309,7 @@ fn outcomes_of(
     blind: Option<Blind>,
     processes: usize,
     most: usize,
-) -> Option<BTreeSet<Vec<Vec<String>>>> {
+) -> Option<BTreeSet<Says>> {
     let mut texts = Texts::default();
     let mut known = HashSet::new();
     let mut outcomes = HashSet::new();

@@ -11,11 +11,14 @@ use zk_harness::event::{Event, GroundTruth};
 use zk_harness::trial::{Bounds, Trial};
 use zk_simulator::{Faults, RunOptions, Scenario};
 
+/// What each process said, in order.
+pub(crate) type Says = Vec<Vec<String>>;
+
 /// What a run showed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seen {
     /// What each process told, in order.
-    pub(crate) says: Vec<Vec<String>>,
+    pub(crate) says: Says,
     /// What took effect, in order.
     pub(crate) changes: Vec<Change>,
     /// Of all that, who told something, or that something took effect, in order.

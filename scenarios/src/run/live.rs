@@ -55,6 +55,7 @@ use crate::BadInput;
 use crate::trial_list::catalogued;
 use context::LiveContext;
 pub(crate) use plan::LiveRun;
+use plan::RoundsDone;
 #[cfg(feature = "serve")]
 pub(crate) use plan::{travel, work};
 use std::time::{Duration, Instant};
@@ -66,15 +67,11 @@ use znode_setup::ZnodeSetup;
 /// How long an ensemble may take to open the first session.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Runs a target's trial on a live ensemble. `progress` learns how many rounds are done.
+/// Runs a target's trial on a live ensemble.
 ///
 /// Fails if it is a program's, which takes its time from us; if no session can be had, or if the trial's znodes are not
 /// free. The znodes are removed at the end.
-pub(crate) fn live(
-    target: &Target,
-    run: &LiveRun,
-    progress: &mut (dyn FnMut(u64) + Send),
-) -> Result<LiveReport, BadInput> {
+pub(crate) fn live(target: &Target, run: &LiveRun, progress: RoundsDone<'_>) -> Result<LiveReport, BadInput> {
     if target.trial.programs().is_some() {
         let name = target.trial.about.name;
         return Err(bad!(
@@ -89,11 +86,7 @@ pub(crate) fn live(
     report
 }
 
-async fn on_ground(
-    target: &Target,
-    run: &LiveRun,
-    progress: &mut (dyn FnMut(u64) + Send),
-) -> Result<LiveReport, BadInput> {
+async fn on_ground(target: &Target, run: &LiveRun, progress: RoundsDone<'_>) -> Result<LiveReport, BadInput> {
     let asked = Duration::from_millis(target.scenario.session_timeout_ms.into());
     let began = Instant::now();
     let mut setup = ZnodeSetup::connect(&run.connect, asked, PATIENCE.min(run.time_limit)).await?;

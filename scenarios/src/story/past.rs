@@ -6,6 +6,13 @@ use zk_api::{EventType, Request, Response, SessionId, Zxid};
 use zk_harness::event::{ActorId, End, Event, GroundTruth, Observation};
 use zk_reports::{Mark, named_in};
 
+/// Something that is so, in its line.
+type Truth<'a> = (usize, &'a GroundTruth);
+/// Something that an actor says, in its line.
+type Said<'a> = (usize, ActorId, &'a Observation);
+/// A session that is opened, in its line.
+type Opened = (usize, ActorId, SessionId);
+
 /// The lines before an end.
 #[derive(Clone)]
 pub(super) struct Past<'a> {
@@ -78,7 +85,7 @@ impl<'a> Past<'a> {
     }
 
     /// What is so.
-    pub(super) fn truths(&self) -> impl DoubleEndedIterator<Item = (usize, &'a GroundTruth)> + use<'a> {
+    pub(super) fn truths(&self) -> impl DoubleEndedIterator<Item = Truth<'a>> + use<'a> {
         self.deeds().filter_map(|(at, deed)| match deed {
             Deed::Event(Event::Is(truth)) => Some((at, truth)),
             Deed::Event(Event::Observed { .. }) | Deed::Call(_) => None,
@@ -86,18 +93,12 @@ impl<'a> Past<'a> {
     }
 
     /// What is so of a process: of its sessions, its connections and itself.
-    pub(super) fn truths_of(
-        &self,
-        process: u16,
-    ) -> impl DoubleEndedIterator<Item = (usize, &'a GroundTruth)> + use<'a> {
+    pub(super) fn truths_of(&self, process: u16) -> impl DoubleEndedIterator<Item = Truth<'a>> + use<'a> {
         self.truths().filter(move |(_, truth)| truth.actor().is_some_and(|actor| actor.process == process))
     }
 
     /// The sessions of a process, each with its life.
-    pub(super) fn sessions_of(
-        &self,
-        process: u16,
-    ) -> impl DoubleEndedIterator<Item = (usize, ActorId, SessionId)> + use<'a> {
+    pub(super) fn sessions_of(&self, process: u16) -> impl DoubleEndedIterator<Item = Opened> + use<'a> {
         self.truths_of(process).filter_map(|(line, truth)| match truth {
             GroundTruth::SessionOpened { actor, session } => Some((line, *actor, *session)),
             _ => None,
@@ -105,9 +106,7 @@ impl<'a> Past<'a> {
     }
 
     /// What processes say.
-    pub(super) fn says(
-        &self,
-    ) -> impl DoubleEndedIterator<Item = (usize, ActorId, &'a Observation)> + use<'a> {
+    pub(super) fn says(&self) -> impl DoubleEndedIterator<Item = Said<'a>> + use<'a> {
         self.deeds().filter_map(|(at, deed)| match deed {
             Deed::Event(Event::Observed { actor, what }) => Some((at, *actor, what)),
             Deed::Event(Event::Is(_)) | Deed::Call(_) => None,
@@ -115,10 +114,7 @@ impl<'a> Past<'a> {
     }
 
     /// What a process says.
-    pub(super) fn says_of(
-        &self,
-        process: u16,
-    ) -> impl DoubleEndedIterator<Item = (usize, ActorId, &'a Observation)> + use<'a> {
+    pub(super) fn says_of(&self, process: u16) -> impl DoubleEndedIterator<Item = Said<'a>> + use<'a> {
         self.says().filter(move |(_, actor, _)| actor.process == process)
     }
 

@@ -16,6 +16,9 @@ pub(crate) struct LiveRun {
     pub(crate) time_limit: Duration,
 }
 
+/// Learns how many rounds are done.
+pub(super) type RoundsDone<'a> = &'a mut (dyn FnMut(u64) + Send);
+
 /// A number that nobody can know before. Runs on a live ensemble cannot be had again anyway.
 pub(super) fn chance() -> u64 {
     // The standard library's keys come from the system, and differ from call to call.

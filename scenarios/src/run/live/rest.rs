@@ -2,7 +2,7 @@
 
 use super::context::LiveContext;
 use super::lives::process;
-use super::plan::LiveRun;
+use super::plan::{LiveRun, RoundsDone};
 use super::znode_setup::ZnodeSetup;
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -37,7 +37,7 @@ pub(super) async fn run(
     trial: &Arc<Trial>,
     run: &LiveRun,
     setup: &mut ZnodeSetup,
-    progress: &mut (dyn FnMut(u64) + Send),
+    progress: RoundsDone<'_>,
 ) -> Option<String> {
     let mut processes = JoinSet::new();
     for number in 0..run.clients {
@@ -63,7 +63,7 @@ async fn until_over(
     run: &LiveRun,
     setup: &mut ZnodeSetup,
     processes: &mut JoinSet<()>,
-    progress: &mut (dyn FnMut(u64) + Send),
+    progress: RoundsDone<'_>,
 ) -> Over {
     let began = Instant::now();
     let (mut still, mut since) = (None, began);
