@@ -264,11 +264,8 @@ impl Conns {
             ToServer::SetWatches { .. } => Asked::nameless(bytes, "SETW", stage.now),
             ToServer::Ping | ToServer::Connect(_) => Asked::nameless(bytes, "PING", stage.now),
         };
-        if let Some(conn) = self.all.get_mut(&id) {
-            conn.asked.push_back(asked);
-        }
         stage.invariants.arrived(id, &message, steady_ms(stage.now));
-        self.happens_on(stage, id, Event::Received { conn: id, message });
+        self.asks(stage, id, asked, Event::Received { conn: id, message });
     }
 
     /// A connected client says something that cannot be read.
@@ -290,10 +287,8 @@ impl Conns {
         stage.invariants.refused(id, number, code, takes_zxid, steady_ms(stage.now));
         let (name, path) = ("unreadable", format!("op {op}").into());
         stage.record.add(stage.now, id, What::Asked { session, xid: xid.0, op: name, path, bytes });
-        if let Some(conn) = self.all.get_mut(&id) {
-            conn.asked.push_back(Asked { bytes, xid, number, op: name, at: stage.now });
-        }
-        self.happens_on(stage, id, Event::Refused { conn: id, xid: number, code, takes_zxid });
+        let asked = Asked { bytes, xid, number, op: name, at: stage.now };
+        self.asks(stage, id, asked, Event::Refused { conn: id, xid: number, code, takes_zxid });
     }
 
     /// A request of an unknown kind is answered at once, out of its order, and ends the connection. Its session
@@ -306,11 +301,11 @@ impl Conns {
         self.drop_conn(stage, id, State::Flushing, "a request of an unknown kind");
     }
 
-    /// Something happens on a connection, at its server.
-    fn happens_on(&mut self, stage: &mut Stage, id: ConnId, event: Event) {
-        if let Some(server) = self.server_of(id) {
-            stage.next(server, event);
-        }
+    /// What was asked on a connection waits for its answer, and happens at its server.
+    fn asks(&mut self, stage: &mut Stage, id: ConnId, asked: Asked, event: Event) {
+        let Some(conn) = self.all.get_mut(&id) else { return };
+        conn.asked.push_back(asked);
+        stage.next(conn.server, event);
     }
 
     /// The next number of a session's requests. Zero stands for the server's own.
