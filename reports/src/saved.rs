@@ -117,11 +117,8 @@ fn wrong(report: &SweepReport) -> Option<String> {
         return Some(format!("herd: {} contenders: what cannot have been counted", point.contenders));
     }
     let firsts = report.all().filter_map(|result| result.first_expected.as_ref());
-    let drawn = report
-        .failures
-        .iter()
-        .chain(firsts)
-        .find(|one| one.diagram.as_ref().is_some_and(|diagram| !diagram.is_sound()))?;
+    let mut all = report.failures.iter().chain(firsts);
+    let drawn = all.find(|one| one.diagram.as_ref().is_some_and(|diagram| !diagram.is_sound()))?;
     Some(format!("the diagram of seed {}: a time or a lane that it does not have", drawn.seed))
 }
 

@@ -229,15 +229,12 @@ impl<'a> CatalogueNote<'a> {
         catalogued: Option<&'a Catalogued>,
         broken: impl IntoIterator<Item = &'b str>,
     ) -> Option<CatalogueNote<'a>> {
-        let catalogued = catalogued?;
-        let mut any = false;
-        for name in broken {
-            any = true;
-            if name == catalogued.promise {
-                return Some(CatalogueNote::AsCatalogued(catalogued));
-            }
-        }
-        Some(if any { CatalogueNote::Other(catalogued) } else { CatalogueNote::NotSeen(catalogued) })
+        let (known, broken) = (catalogued?, broken.into_iter().collect::<Vec<_>>());
+        Some(match () {
+            () if broken.contains(&known.promise.as_str()) => CatalogueNote::AsCatalogued(known),
+            () if broken.is_empty() => CatalogueNote::NotSeen(known),
+            () => CatalogueNote::Other(known),
+        })
     }
 }
 

@@ -323,18 +323,12 @@ pub fn shortened(text: &str, most: usize) -> String {
 
 fn notes(diagram: &Diagram) -> Vec<String> {
     let LeftOut { earlier, later, idle, peers } = diagram.left_out;
-    let mut notes = Vec::new();
-    if earlier > 0 {
-        notes.push(format!("{} before {} left out", of(earlier, "item"), diagram.unit.words(diagram.from)));
-    }
-    if later > 0 {
-        notes.push(format!("{} after {} left out", of(later, "item"), diagram.unit.words(diagram.until)));
-    }
-    if peers > 0 {
-        notes.push(format!("{} messages between servers left out", count(peers)));
-    }
-    if idle > 0 {
-        notes.push(format!("{} messages that keep sessions and links alive left out", count(idle)));
-    }
-    notes
+    let [from, until] = [diagram.from, diagram.until].map(|time| diagram.unit.words(time));
+    let notes = [
+        (earlier, format!("{} before {from} left out", of(earlier, "item"))),
+        (later, format!("{} after {until} left out", of(later, "item"))),
+        (peers, format!("{} messages between servers left out", count(peers))),
+        (idle, format!("{} messages that keep sessions and links alive left out", count(idle))),
+    ];
+    notes.into_iter().filter(|(many, _)| *many > 0).map(|(_, note)| note).collect()
 }

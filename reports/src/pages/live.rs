@@ -1,6 +1,6 @@
 //! A run on a live ensemble.
 
-use super::parts::{assumption_note, broken, end, known, verdict_word};
+use super::parts::{about, assumption_note, broken, end, known, verdict_word};
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below};
 use crate::suite::of_live;
 use crate::words::wall;
@@ -76,10 +76,7 @@ pub(super) fn breaks<'a>(results: impl Iterator<Item = &'a LivePromise>) -> impl
 }
 
 fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Block {
-    let mut body = Page::new();
-    if !result.about.is_empty() {
-        body.push(below(result.about.as_str()));
-    }
+    let mut body: Page = about(&result.about).into_iter().collect();
     body.push(below(format!("first {}", first.at())));
     body.push(Block::Told(first.timeline.iter().map(|line| format!("  {line}")).collect()));
     body.extend(end(&first.what));

@@ -95,6 +95,11 @@ pub(super) fn what(text: &str) -> impl Iterator<Item = Block> {
     text.lines().map(below)
 }
 
+/// What a promise says of itself, if it does.
+pub(super) fn about(text: &str) -> Option<Block> {
+    (!text.is_empty()).then(|| below(text))
+}
+
 /// The same behind an arrow.
 pub(super) fn end(text: &str) -> impl Iterator<Item = Block> {
     text.lines().map(|line| Line::from(format!("=> {line}")).indent(2).into())

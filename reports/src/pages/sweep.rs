@@ -1,6 +1,6 @@
 //! A sweep.
 
-use super::parts::{broken, failed, known, occasions, unheard, verdict_words, verdicts, what, why};
+use super::parts::{about, broken, failed, known, occasions, unheard, verdict_words, verdicts, what, why};
 use crate::answers::sweep_answer;
 use crate::merge::first_of_shard;
 use crate::page::{Block, Cell, Group, Line, Mood, Page, below, missed};
@@ -122,10 +122,7 @@ fn tally(results: &[PromiseResult]) -> String {
 /// The first break of a promise.
 fn first(report: &SweepReport, result: &PromiseResult, failure: &Failure, how: Verdict) -> Block {
     let owed = how == Verdict::Broken;
-    let mut body = Page::new();
-    if !result.about.is_empty() {
-        body.push(below(result.about.as_str()));
-    }
+    let mut body: Page = about(&result.about).into_iter().collect();
     body.push(below(format!("first in seed {}, at {}", failure.seed, seconds(failure.virtual_ns))));
     body.extend(what(&failure.what));
     if let Some(cause) = &failure.cause {
