@@ -4,6 +4,7 @@ mod browser;
 mod drive;
 mod judge;
 mod merge;
+mod open;
 mod pages;
 mod replays;
 mod reports;

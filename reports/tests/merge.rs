@@ -237,12 +237,14 @@ fn a_report_that_somebody_has_edited_is_refused_and_not_drawn() {
 
 #[test]
 fn an_interrupted_shard_keeps_the_whole_from_being_held() {
-    let mut parts = shards(2);
-    parts[1].1.seeds.interrupted = true;
-    parts[1].1.seeds.missing = vec![Missing { shard: Some("2/2".into()), from: 99 }];
-    let report = merge(parts, false).expect("they belong together");
-    assert!(!report.is_complete() && report.seeds.interrupted);
-    assert_eq!(report.outcome().exit_status(), 3);
+    for (nth, shard) in ["1/2", "2/2"].into_iter().enumerate() {
+        let mut parts = shards(2);
+        parts[nth].1.seeds.interrupted = true;
+        parts[nth].1.seeds.missing = vec![Missing { shard: Some(shard.into()), from: 99 }];
+        let report = merge(parts, false).expect("they belong together");
+        assert!(!report.is_complete() && report.seeds.interrupted, "{shard}");
+        assert_eq!(report.outcome().exit_status(), 3);
+    }
 }
 
 #[test]

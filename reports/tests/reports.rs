@@ -12,7 +12,7 @@ use zk_reports::{
     SWEEP_SCHEMA, Seeds, Seen, SweepReport, UntilCovered, Verdict, WholeServers, junit, replay_text, to_json,
 };
 
-fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
+pub fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
     PromiseResult {
         name: name.into(),
         about: format!("The {name} promise."),
@@ -39,7 +39,7 @@ fn failure(promise: &str, seed: u64) -> Failure {
     }
 }
 
-fn sweep() -> SweepReport {
+pub fn sweep() -> SweepReport {
     let [promise, defect, fault] = ["exclusion", "S-070", "expiry"].map(String::from);
     SweepReport {
         regressions: Vec::new(),
@@ -125,7 +125,7 @@ fn replay() -> ReplayReport {
     }
 }
 
-fn check() -> CheckReport {
+pub fn check() -> CheckReport {
     let path = Path {
         what: "two".into(),
         assumption: None,
@@ -278,7 +278,7 @@ fn an_ensemble_says_its_bounds_what_was_merged_and_the_steps() {
     assert!(less.to_string().ends_with("undecided (10 states)\n") && !less.held());
 }
 
-fn live() -> LiveReport {
+pub fn live() -> LiveReport {
     LiveReport {
         schema: LIVE_SCHEMA.into(),
         what: "lock/simple".into(),
