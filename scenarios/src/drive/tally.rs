@@ -108,3 +108,83 @@ fn server_invariants(verdict: &zk_serve::Verdict) -> Vec<LivePromise> {
     };
     verdict.invariants.iter().map(result).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::Found;
+    use zk_reports::Answer;
+    use zk_serve::{Broken, Judged};
+
+    const LOCK: &str = "exclusion-among-live-sessions";
+    const SERVERS: &str = "session-fifo";
+
+    /// One seed in which these were broken.
+    fn run(broken: &[&str]) -> SeedRun {
+        let is_broken = broken.contains(&LOCK);
+        let promise = LivePromise {
+            name: LOCK.into(),
+            verdict: Some(Verdict::of(is_broken.into(), 0, 3)),
+            tested: 3,
+            broken: is_broken.into(),
+            ..LivePromise::default()
+        };
+        let held = !broken.contains(&SERVERS);
+        let finding = if held { Finding::Held } else { Finding::Broken };
+        let what = Broken { invariant: SERVERS, what: "2 came before 1".into() };
+        let servers = zk_serve::Verdict {
+            schema: "",
+            held,
+            invariants: vec![Judged { name: SERVERS, verdict: finding, tested: 9 }],
+            broken: if held { Vec::new() } else { vec![what] },
+            cases: [].into(),
+            requests: 1,
+            not_compared: Vec::new(),
+            promises: None,
+            record_lacks: None,
+        };
+        let found = Found {
+            answer: if is_broken { Answer::Broken } else { Answer::Held },
+            not_at_rest: None,
+            unjudged: Vec::new(),
+            happened: Happened::default(),
+            promises: vec![promise],
+            sessions: [].into(),
+        };
+        SeedRun { found, servers, ran_out: None, faults: 2, output: Vec::new() }
+    }
+
+    /// What seeds come to, the last of them first.
+    fn told(runs: Vec<SeedRun>, interrupted: bool) -> DriveReport {
+        let mut report = DriveReport::default();
+        for (seed, first) in (0..).zip(runs).collect::<Vec<_>>().into_iter().rev() {
+            add(&mut report, Tried { seed, first, again: Vec::new() }, &|seed| format!("--seeds {seed}"));
+        }
+        finished(report, Duration::ZERO, interrupted.then(|| "it was interrupted".into()))
+    }
+
+    #[test]
+    fn what_is_broken_in_any_seed_is_broken_by_its_name() {
+        for (broken, name) in [([LOCK], LOCK), ([SERVERS], SERVERS)] {
+            let report = told(vec![run(&[]), run(&broken), run(&[])], false);
+            assert_eq!((report.answer, report.seeds, report.faults), (Answer::Broken, 3, 6));
+            let [failure] = &report.failures[..] else { panic!("{:?}", report.failures) };
+            assert_eq!((failure.seed, &failure.broken[..]), (1, &[name.to_owned()][..]));
+            let results: Vec<_> = report.all().map(|it| (it.broken, it.tested)).collect();
+            assert_eq!(results, [(u64::from(name == LOCK), 9), (u64::from(name == SERVERS), 27)]);
+        }
+    }
+
+    #[test]
+    fn nothing_is_held_where_a_seed_came_to_no_end_or_was_not_run_or_a_kind_is_not_judged() {
+        assert_eq!(told(vec![run(&[]), run(&[])], false).answer, Answer::Held);
+        assert_eq!(told(vec![run(&[])], true).answer, Answer::Undecided);
+        let endless = || SeedRun { ran_out: Some("the time limit came".into()), ..run(&[]) };
+        let report = told(vec![run(&[]), endless(), endless()], false);
+        assert_eq!(report.answer, Answer::Undecided);
+        assert_eq!(report.undecided.iter().map(|it| it.seed).collect::<Vec<_>>(), [1, 2]);
+        let mut unjudged = run(&[]);
+        unjudged.found.unjudged = vec!["counter=/c".into()];
+        assert_eq!(told(vec![unjudged], false).answer, Answer::Undecided);
+    }
+}
