@@ -371,11 +371,33 @@ mod tests {
     }
 
     #[test]
+    fn what_is_broken_unless_that_was_meant_leaves_a_check_undecided() {
+        let violated_assumption = Some(zk_harness::promise::Assumption::NobodyMeantToWait);
+        let mut meant = promise("herd", 2, Some(&["p0 waits"]));
+        meant.expected = meant.broken.take().map(|it| Counterexample { violated_assumption, ..it });
+        let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), meant]);
+        assert_eq!((report.verdict, report.promises[1].verdict), (Judgement::Undecided, Became::Undecided));
+        let why = "only its author can say whether it is intended: herd";
+        assert_eq!(report.ran_out.as_deref(), Some(why));
+    }
+
+    #[test]
+    fn where_nothing_was_ever_at_rest_nothing_holds() {
+        let mut check = check(Verdict::Holds, vec![promise("exclusion", 7, None)]);
+        check.sometimes.push((zk_model::search::AT_REST, 0));
+        let report = report("lock", &ABOUT, &["exclusion"], &default_config(&ABOUT), &check);
+        assert_eq!((report.verdict, report.ran_out.as_deref()), (Judgement::Undecided, Some(NEVER_AT_REST)));
+    }
+
+    #[test]
     fn a_violation_is_told_step_by_step() {
         let verdict = Verdict::Violated { promise: "exclusion".into(), steps: 2 };
         let report = found(verdict, vec![promise("exclusion", 7, Some(&["p0 asks", "p1 asks"]))]);
         assert_eq!(report.promise.as_deref(), Some("exclusion"));
-        assert_eq!(report.steps, ["p0 asks", "p1 asks"]);
+        assert_eq!(
+            (&report.steps[..], report.exhaustive),
+            (&["p0 asks", "p1 asks"].map(String::from)[..], false)
+        );
         let text = report.to_string();
         assert!(text.contains("  1. p0 asks\n  2. p1 asks\n  => two inside\n"), "{text}");
         assert!(text.contains("as catalogued: S-000"), "{text}");
@@ -481,5 +503,8 @@ mod tests {
         assert!(how(&ABOUT, &config).unproven.is_empty());
         config.reductions.symmetry = true;
         assert_eq!(how(&ABOUT, &config).unproven, ["symmetry"]);
+        let unremembered = CheckConfig { memo: false, ..default_config(&ABOUT) };
+        let why = unsound("lock", &unremembered, &how(&ABOUT, &unremembered));
+        assert!(why.is_some_and(|why| why.starts_with("checkpoints are not audited")));
     }
 }

@@ -227,10 +227,11 @@ mod tests {
     use super::*;
     use crate::trial_list::Trials;
     use std::collections::BTreeMap;
+    use zk_harness::promise::Assumption;
     use zk_reports::Verdict;
 
     #[test]
-    fn a_replay_in_which_only_an_invariant_broke_is_broken() {
+    fn a_replay_is_broken_by_an_invariant_alone_and_held_only_if_it_was_judged_to_its_end() {
         let catalogue = Trials::built_in();
         let target =
             Target::resolve(&catalogue, catalogue.trials()[0].about.name, None).expect("it is there");
@@ -264,11 +265,23 @@ mod tests {
             crossings: Vec::new(),
             told: zk_harness::heard::Told::default(),
         };
+        let answer = |run: Run| super::report(&target, run, false, None).answer;
+        let held = Run { violations: Vec::new(), ..run.clone() };
+        assert_eq!(answer(held.clone()), Answer::Held);
+        assert_eq!(answer(Run { replay_error: Some("step 3".into()), ..held.clone() }), Answer::Undecided);
+        assert_eq!(answer(Run { sometimes: [(zk_reports::SLEPT_ON, 1)].into(), ..held }), Answer::Undecided);
         let report = report(&target, run.clone(), false, None);
         assert_eq!(report.answer, Answer::Broken);
         assert_eq!(report.invariants[0].verdict, Verdict::Broken);
         assert_eq!(report.timeline.len(), 1);
         assert_eq!(report.trace, [""; 0], "a commit is no part of the timeline");
-        assert_eq!(super::report(&target, run, true, None).trace.len(), 1);
+        assert_eq!(super::report(&target, run.clone(), true, None).trace.len(), 1);
+        let order = [Some(Assumption::NoAdministrator), Some(Assumption::NobodyMeantToWait), None];
+        let breaks = order
+            .map(|violated_assumption| RunViolation { violated_assumption, ..run.violations[0].clone() });
+        for (many, first) in [(1, order[0]), (2, order[1]), (3, order[2])] {
+            let run = Run { violations: breaks[..many].to_vec(), ..run.clone() };
+            assert_eq!(first_break(&run, None).map(|it| it.violated_assumption), Some(first));
+        }
     }
 }

@@ -271,3 +271,61 @@ fn a_sweep_until_covered_ends_at_the_same_seed_with_any_number_of_jobs_and_after
     assert!(!never.until_covered.as_ref().expect("it was asked for").covered);
     assert_eq!((never.answer, never.seeds.count), (Answer::Undecided, 1000));
 }
+
+/// The first of both was the only one that counted.
+#[test]
+fn a_break_that_is_owed_counts_beside_one_of_the_same_promise_that_is_expected() {
+    let one = |seed: u64, _: bool| {
+        let mut run = broken(seed, Some(Assumption::NoAdministrator));
+        run.violations.extend(broken(seed, None).violations);
+        run
+    };
+    let report = swept(3, 1, &one);
+    let result = report.promise(promise()).expect("there");
+    assert_eq!((report.answer, result.broken, result.expected), (Answer::Broken, 3, 3));
+}
+
+#[test]
+fn what_is_broken_unless_that_was_meant_leaves_a_sweep_undecided() {
+    let violated = Some(Assumption::NobodyMeantToWait);
+    let report = swept(4, 1, &|seed, _| if seed == 2 { broken(seed, violated) } else { good(seed) });
+    assert_eq!(report.answer, Answer::Undecided);
+    assert_eq!(report.promise(promise()).expect("there").verdict, Verdict::Undecided);
+}
+
+#[test]
+fn a_promise_that_one_of_two_equal_runs_breaks_is_caught() {
+    let runs = AtomicU64::new(0);
+    let one = |seed: u64, _: bool| {
+        let is_first = runs.fetch_add(1, Ordering::Relaxed) == 0;
+        if is_first { good(seed) } else { broken(seed, None) }
+    };
+    let report = swept(1, 1, &one);
+    assert_eq!(report.broken().collect::<Vec<_>>(), ["determinism"]);
+    assert!(report.failures[0].what.contains("came to different verdicts"), "{:?}", report.failures);
+}
+
+#[test]
+fn what_is_put_to_the_test_or_broken_for_the_first_time_is_new() {
+    let last_new = |odd: &dyn Fn(&mut Run)| {
+        let mut covered = Covered::new(5, 100);
+        for seed in 0..9 {
+            let mut run = good(seed);
+            run.sometimes.clear();
+            run.tested.insert(promise(), 0);
+            if seed == 3 {
+                odd(&mut run);
+            }
+            covered.add(0, &run);
+        }
+        covered.report(false).last_new
+    };
+    assert_eq!(last_new(&|_| ()), Some(0));
+    let tests = |run: &mut Run| {
+        run.tested.insert(promise(), 1);
+    };
+    assert_eq!(last_new(&tests), Some(3));
+    for violated in [None, Some(Assumption::NoAdministrator)] {
+        assert_eq!(last_new(&|run| run.violations = broken(3, violated).violations), Some(3));
+    }
+}
