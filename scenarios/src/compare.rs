@@ -281,6 +281,15 @@ mod tests {
     }
 
     #[test]
+    fn the_worst_of_the_promises_is_told_under_a_fault() {
+        let result = |broken, expected| PromiseResult { broken, expected, ..PromiseResult::default() };
+        let verdict = |results: &[PromiseResult]| under_fault("pause", results).verdict;
+        assert_eq!(verdict(&[result(0, 0)]), Verdict::Held);
+        assert_eq!(verdict(&[result(0, 0), result(0, 2)]), Verdict::BrokenAsExpected);
+        assert_eq!(verdict(&[result(1, 0), result(0, 2)]), Verdict::Broken);
+    }
+
+    #[test]
     fn every_right_recipe_of_the_catalogue_is_among_them() {
         let right = zk_catalogue::trials().into_iter().map(|trial| trial.about);
         let right = right.filter(|about| about.breaks.is_none() && !about.name.contains('/'));

@@ -235,3 +235,17 @@ fn compare(trial: &JudgedTrial, ended: (bool, bool), keeps: &[&str]) -> (Vec<Str
     wrong.append(&mut open);
     (wrong, answer)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Answer::{Broken, Held, Undecided};
+
+    #[test]
+    fn the_worst_answer_counts_wherever_it_stands() {
+        let all = |answers: [Answer; 2]| worst(answers.into_iter());
+        assert_eq!([all([Held, Undecided]), all([Undecided, Held])], [Undecided; 2]);
+        assert_eq!([all([Broken, Undecided]), all([Undecided, Broken])], [Broken; 2]);
+        assert_eq!((all([Held, Held]), worst(std::iter::empty())), (Held, Held));
+    }
+}

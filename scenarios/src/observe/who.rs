@@ -350,6 +350,9 @@ mod tests {
         assert_eq!((who.unfinished().count(), who.may_go(SessionId::new(1))), (0, true));
         assert_eq!(who.midst(), None);
         assert_eq!(who.is_gone(0), [], "it is told once");
+        let (mut ended, _) = self::who(1, &[]);
+        ended.closed(SessionId::new(1), true);
+        assert!(ended.may_go(SessionId::new(1)));
         let (mut finished, actor) = self::who(1, &[]);
         finished.finishes(actor, End::Done);
         assert_eq!(finished.is_gone(0), [], "it had come to its end");
