@@ -87,3 +87,68 @@ pub struct Judgement {
     #[serde(flatten)]
     pub told: Value,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use zk_api::{Data, open_acl};
+    use zk_proto::message::Xid;
+
+    /// What it is told of znodes.
+    #[derive(Debug, Default)]
+    struct Heard(Mutex<Vec<(Text, &'static str, SessionId)>>);
+
+    impl Observer for Heard {
+        fn opened(&self, _: SessionId, _: u32) {}
+
+        fn closed(&self, _: SessionId, _: bool) {}
+
+        fn created(&self, path: &Text, owner: SessionId, _: Zxid) {
+            self.0.lock().expect("nobody panics").push((path.clone(), "created", owner));
+        }
+
+        fn deleted(&self, path: &Text, by: SessionId) {
+            self.0.lock().expect("nobody panics").push((path.clone(), "deleted", by));
+        }
+
+        fn observe(&self, _: &[u8]) -> Result<Answer, String> {
+            Err("nobody says anything".into())
+        }
+
+        fn judge(&self, _: &Moment) -> Judgement {
+            unreachable!("nobody asks")
+        }
+    }
+
+    #[test]
+    fn what_becomes_of_znodes_is_told_in_its_order_be_it_in_a_multi_or_with_a_session() {
+        let (me, other) = (SessionId::new(1), SessionId::new(2));
+        let create = |path: &str, kind| TxnBody::Create {
+            path: path.into(),
+            data: Data::NULL,
+            acl: open_acl(),
+            kind,
+            parent_created: 1,
+        };
+        let delete = |path: &str| TxnBody::Delete { path: path.into() };
+        let ends = TxnBody::CloseSession { ephemerals: vec!["/c".into(), "/d".into()], expired: true };
+        let multi = TxnBody::Multi { ops: vec![delete("/b"), create("/c", NodeKind::Ephemeral(other))] };
+        let heard = Heard::default();
+        for body in [create("/a", NodeKind::Persistent), create("/b", NodeKind::Ephemeral(me)), multi, ends] {
+            let txn = Txn { zxid: Zxid::new(1, 1), session: me, xid: Xid(1), time_ms: 0, body };
+            tell_of_znodes(&heard, &txn, &txn.body);
+        }
+        let told = [
+            ("/b", "created", me),
+            ("/b", "deleted", me),
+            ("/c", "created", other),
+            ("/c", "deleted", SessionId::NONE),
+            ("/d", "deleted", SessionId::NONE),
+        ];
+        assert_eq!(
+            *heard.0.lock().expect("nobody panics"),
+            told.map(|(path, how, who)| (Text::from(path), how, who))
+        );
+    }
+}

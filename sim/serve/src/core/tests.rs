@@ -473,3 +473,25 @@ fn of_clients_that_are_gone_nothing_is_kept() {
     );
     assert_eq!(table.broken(), [""; 0]);
 }
+
+#[test]
+fn a_moment_tells_who_is_connected_what_is_there_and_since_when_nothing_has_moved() {
+    let mut table = Table::new();
+    let (mut a, b) = (table.client(), table.client());
+    table.ask(&mut a, create("/a", CreateMode::Persistent));
+    table.advance(300);
+    table.ask(&mut a, create("/e", CreateMode::Ephemeral));
+    table.advance(200);
+    // Whoever tries in vain moves nothing.
+    table.ask(&mut a, create("/e", CreateMode::Ephemeral));
+    table.gone(&b);
+    let moment = |table: &Table| table.core.show(table.now).moment();
+    let found = moment(&table);
+    assert_eq!((found.still_for, found.all_serve), (Duration::from_millis(200), true));
+    assert_eq!(found.connected, [a.session], "the other's session is there still");
+    for (path, owner) in [("/a", SessionId::NONE), ("/e", a.session)] {
+        assert!(found.znodes.contains(&(path.into(), owner)), "{path}: {:?}", found.znodes);
+    }
+    table.core.crash(0);
+    assert!(!moment(&table).all_serve);
+}
