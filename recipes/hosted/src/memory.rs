@@ -306,3 +306,104 @@ impl Known {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use zk_harness::program::Output;
+
+    /// A program that prints who it is, and then how often it was stepped. One that drifts counts in all its lives.
+    #[derive(Debug, Default)]
+    struct Counts {
+        begun: AtomicU32,
+        drifts: bool,
+    }
+
+    struct Count(u32);
+
+    fn prints(text: String) -> ProgramStep {
+        ProgramStep { outputs: vec![Output::Prints(text)], ..ProgramStep::default() }
+    }
+
+    impl Programs for Counts {
+        fn begin(&self, life: &Life, _: Now) -> Result<(Box<dyn Program>, ProgramStep), String> {
+            let begun = self.begun.fetch_add(1, Ordering::Relaxed);
+            let count = Count(if self.drifts { begun } else { 0 });
+            Ok((Box::new(count), prints(format!("{} of {} rounds", life.me, life.rounds))))
+        }
+    }
+
+    impl Program for Count {
+        fn step(&mut self, _: Now, _: &[Input]) -> Result<ProgramStep, String> {
+            self.0 += 1;
+            Ok(prints(self.0.to_string()))
+        }
+    }
+
+    fn memory(drifts: bool) -> Memory {
+        Memory::of("it", Arc::new(Counts { drifts, ..Counts::default() }))
+    }
+
+    fn life(life: u8, rounds: u8) -> Life {
+        Life {
+            me: ActorId { process: 0, life, thread: 0 },
+            clients: 2,
+            rounds,
+            seed: 0,
+            servers: vec![0],
+            timeout_ms: 1,
+            stands_still: 0,
+            stands_still_ns: 1,
+        }
+    }
+
+    #[test]
+    fn each_life_begins_as_itself_and_with_its_own_rounds() {
+        let memory = memory(false);
+        for (nth, rounds, said) in
+            [(0, 1, "p0 of 1"), (1, 1, "p0.1 of 1"), (1, 2, "p0.1 of 2"), (0, 1, "p0 of 1")]
+        {
+            let (_, step) = memory.begin(&life(nth, rounds)).expect("it begins");
+            assert_eq!(*step, prints(format!("{said} rounds")));
+        }
+        assert_eq!(memory.histories(), Some(3), "what is known is not begun again");
+    }
+
+    #[test]
+    fn a_program_that_is_told_the_same_again_must_do_the_same() {
+        for drifts in [false, true] {
+            let memory = memory(drifts);
+            let (begun, _) = memory.begin(&life(0, 1)).expect("it begins");
+            let (first, _) = memory.tell(begun, 1, Vec::new()).expect("it goes on from there");
+            memory.tell(begun, 2, Vec::new()).expect("it goes on from there");
+            memory.tell(first, 2, Vec::new()).expect("it stands there");
+            let again = memory.tell(first, 3, Vec::new()).map(|(_, step)| step);
+            let differs = Err("it: it does not do the same when it is told the same again".to_owned());
+            let same = Ok(Arc::new(prints("2".into())));
+            assert_eq!(again, if drifts { differs } else { same });
+        }
+    }
+
+    #[test]
+    fn once_a_program_has_gone_wrong_it_is_asked_for_nothing_that_is_not_known() {
+        let memory = memory(false);
+        let (begun, _) = memory.begin(&life(0, 1)).expect("it begins");
+        let wrong =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| memory.is_wrong("it hangs".into())));
+        assert!(wrong.is_err());
+        assert!(memory.begin(&life(0, 1)).is_ok(), "that is known");
+        assert_eq!(memory.tell(begun, 1, Vec::new()).map(|_| ()), Err("it hangs".into()));
+    }
+
+    #[test]
+    fn what_it_does_by_itself_without_a_connection_is_not_what_it_does_with_one() {
+        let memory = memory(false);
+        let (at, _) = memory.begin(&life(0, 1)).expect("it begins");
+        assert_eq!(memory.moves_by_itself(at, false, || None), None);
+        assert_eq!(memory.known_to_move(at), None);
+        assert_eq!(memory.moves_by_itself(at, true, || Some(5)), Some(5));
+        assert_eq!(memory.moves_by_itself(at, true, || unreachable!("it is known")), Some(5));
+        assert_eq!(memory.known_to_move(at), Some(Some(5)));
+    }
+}

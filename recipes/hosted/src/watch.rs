@@ -179,3 +179,38 @@ fn cpu_of(pid: u32) -> Duration {
     let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
     Duration::from_millis(10 * (ticks(11) + ticks(12)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::{Start, Worker};
+
+    /// Whoever is seen to be about the same twice, with no processor time between, hangs.
+    const AT_ONCE: Limits =
+        Limits { cpu: Duration::from_secs(60), wait: Duration::ZERO, all: Duration::from_secs(60) };
+
+    #[test]
+    fn who_is_about_one_answer_after_the_other_does_not_hang() {
+        let child = std::process::Command::new("sleep").arg("60").spawn().expect("it starts");
+        let guard = Guard::new(child);
+        guard.asks();
+        let first = guard.look(&[], AT_ONCE).expect("it is busy");
+        guard.has_answered();
+        guard.asks();
+        let next = guard.look(&[first], AT_ONCE).expect("it is busy with something else");
+        assert!(guard.look(&[next], AT_ONCE).is_none());
+        assert_eq!(guard.end().map(|_| ()), Err("it hangs: no answer after 0 s".into()));
+    }
+
+    #[test]
+    fn who_has_answered_is_not_looked_at() {
+        // It says that it is `x`.
+        let says = r"printf '\0\0\0\6\1\0\0\0\1x'; exec cat >/dev/null";
+        let command = ["sh", "-c", says].map(String::from).to_vec();
+        let start = Start { program: "it".into(), command, environment: Vec::new(), preamble: Vec::new() };
+        let watch = Watch(Mutex::default());
+        let (_worker, who) = Worker::start(&start, &watch).expect("it is there");
+        assert_eq!(who, "x");
+        assert!(watch.looks(Vec::new(), AT_ONCE).is_empty());
+    }
+}
