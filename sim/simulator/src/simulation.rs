@@ -239,17 +239,20 @@ fn peer_config(scenario: &Scenario, options: &RunOptions, choices: &mut Choices)
 mod tests {
     use super::*;
     use crate::choices::Record;
+    use zk_proto::server::Timer;
 
     #[test]
-    fn in_some_runs_snapshots_are_needed_soon_or_epochs_worn_out() {
+    fn in_some_runs_snapshots_are_needed_soon_or_slow_or_epochs_worn_out() {
         let draw = |seed| {
             let mut choices = Choices::new(seed, &Record::new(), false);
             let scenario = Scenario::default();
             let peer = peer_config(&scenario, &RunOptions::default(), &mut choices);
-            let every = Machine::host(0, &scenario, &peer, &mut choices).config.snapshot_every;
-            [peer.diff_max == 1, peer.last_counter == 8, every == 20]
+            let mut host = Machine::host(0, &scenario, &peer, &mut choices);
+            let is_slow =
+                host.own.set_timer(Timer::Snapshot, 10).0 > host.own.set_timer(Timer::Sessions, 10).0;
+            [peer.diff_max == 1, peer.last_counter == 8, host.config.snapshot_every == 20, is_slow]
         };
         let all: Vec<_> = (0..64).map(draw).collect();
-        assert!((0..3).all(|way| all.iter().any(|drawn| drawn[way])), "{all:?}");
+        assert!((0..4).all(|way| all.iter().any(|drawn| drawn[way])), "{all:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Actors: what becomes of one that panics, spins, is killed, or ends.
 
-use crate::common::{calm, path, run_with, said, say, scripted};
+use crate::common::{calm, path, run_with, said, say, scripted, times};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Pending, ZooKeeper};
@@ -244,4 +244,22 @@ fn counters_begin_as_the_trial_says_and_end_where_a_servers_do() {
         assert_eq!(numbers.iter().filter(|number| **number == "2147483647").count(), 2, "{said:?}");
         assert_eq!(numbers.iter().filter(|number| **number == "NodeExists").count(), 1, "{said:?}");
     }
+}
+
+#[test]
+fn some_work_is_over_at_once() {
+    let worker = scripted(|_, probe, _| async move {
+        for _ in 0..40 {
+            probe.work().await;
+            say(&probe, "done");
+        }
+        End::Done
+    });
+    // Two pieces of four, and the others as short as mostly.
+    let choices = [(("swarm".into(), 6, 0), 3), (("swarm".into(), 2, 0), 0)].into();
+    let options = RunOptions { trace: true, choices, ..RunOptions::default() };
+    let scenario = Scenario { work_ms: [1000, 60_000], fault_seconds: 600, ..calm() };
+    let done = times(&run(&worker, &scenario, 1, &options), "Observed GivesUp");
+    let at_once = done.windows(2).filter(|two| two[1] - two[0] == 1000).count();
+    assert!((12..28).contains(&at_once), "{done:?}");
 }

@@ -8,8 +8,11 @@ use zk_harness::event::End;
 use zk_harness::trial::Trial;
 use zk_proto::message::ToServer;
 use zk_proto::mutant::Mutant;
+use zk_simulator::schedule::TimedFault;
 use zk_simulator::timeline::Place;
-use zk_simulator::{Carried, Crossing, Fault, Run, RunOptions, Scenario, run};
+use zk_simulator::{
+    Carried, Crossing, Fault, Faults, Run, RunOptions, Scenario, Schedule, run, run_schedule,
+};
 
 fn servers(servers: u8) -> Scenario {
     Scenario { servers, observers: 0, ..Scenario::default() }
@@ -135,6 +138,51 @@ fn datagrams_of_an_election_are_lost_now_and_then_and_come_again() {
         }
     }
     assert!(reached.iter().all(|times| *times > 0), "{reached:?}");
+}
+
+#[test]
+fn no_datagram_gets_over_a_cut_that_began_while_it_was_on_its_way() {
+    let slow = Scenario { latency_ms: [50.0, 50.0], ..calm_with(3) };
+    let crash = (4000, Fault::LeaderCrash { down_ms: 6000, mid_sync: false });
+    let notified = "s0 Notified by s";
+    let run = run_with(&writer(), &slow, 1, std::slice::from_ref(&crash));
+    let first = times(&run, notified).into_iter().find(|at| *at > 4000).expect("it votes anew");
+    let cut = vec![[1, 0], [2, 0]];
+    let run = run_with(&writer(), &slow, 1, &[crash, (first - 20, Fault::Partition { cut, for_ms: 500 })]);
+    let heard = times(&run, notified);
+    assert!(!heard.iter().any(|at| (first - 20..first + 480).contains(at)), "{first} {heard:?}");
+}
+
+#[test]
+fn what_is_on_its_way_over_a_link_that_breaks_is_lost() {
+    let slow = Scenario { latency_ms: [50.0, 50.0], ..calm_with(3) };
+    let over = |crossing: &&Crossing| {
+        crossing.sent_ns > 4_000_000_000 && matches!(crossing.what, Carried::ToPeer(_))
+    };
+    let run = run_with(&writer(), &slow, 1, &[]);
+    let crossing = run.crossings.iter().find(over).expect("a leader pings");
+    let (sent_ns, ends) = (crossing.sent_ns, (crossing.from, crossing.to));
+    let (Place::Server(from), Place::Server(to)) = ends else { panic!("{ends:?}") };
+    let at_ms = sent_ns / 1_000_000 + 10;
+    let run = run_with(&writer(), &slow, 1, &[(at_ms, Fault::LinkBreak { between: [from, to] })]);
+    let same = |it: &&Crossing| it.sent_ns == sent_ns && (it.from, it.to) == ends;
+    assert_eq!(run.crossings.iter().find(same).map(|it| it.arrived_ns), Some(None));
+}
+
+#[test]
+fn a_link_may_break_behind_the_state_of_a_leader() {
+    let faults = Faults { link_breaks: 1, ..Faults::none() };
+    let scenario = Scenario { faults, ..calm_with(3) };
+    // Who lacks two transactions needs a snapshot, and the link breaks behind the first that each is sent.
+    let pairs = [0x0001, 0x0002, 0x0100, 0x0102, 0x0200, 0x0201];
+    let breaks = pairs.map(|pair| (("datagram".to_owned(), 1 << 32 | pair, 0), 0));
+    let choices = breaks.into_iter().chain([(("swarm".to_owned(), 40, 0), 3)]).collect();
+    let options = RunOptions { choices, ..RunOptions::default() };
+    let crash = Fault::LeaderCrash { down_ms: 4000, mid_sync: false };
+    let schedule = Schedule { faults: vec![TimedFault { at_ms: 4000, fault: crash }] };
+    let run = run_schedule(&writer(), &scenario, 1, &schedule, &options);
+    assert!(run.violations.is_empty(), "{:?}", run.violations);
+    assert!(run.sometimes.get("link broke behind a leader's state") > Some(&0), "{:?}", run.sometimes);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::common::{calm, path, published, run_with, said, say, scripted, times}
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ErrorCode, KeeperState, Request, Response, ZooKeeper};
-use zk_harness::event::End;
+use zk_harness::event::{End, Resource};
 use zk_harness::trial::Trial;
 use zk_simulator::schedule::{Loss, Node, RequestKind, When};
 use zk_simulator::{Carried, Crossing, Fault, Run, RunOptions, Scenario, run};
@@ -526,4 +526,20 @@ fn a_pause_of_a_client_that_is_down_does_not_strike_its_next_life() {
     let run = run_with(&idler(), &calm(), 1, &faults);
     assert_eq!(said(&run), ["SyncConnected true"]);
     assert!(times(&run, "GroundTruth Paused").is_empty());
+}
+
+#[test]
+fn what_a_client_wrote_before_its_crash_arrives_at_the_resource() {
+    let trial = scripted(|zk, probe, role| async move {
+        if role.me.life == 0 {
+            zk.sleep(Duration::from_secs(1)).await;
+            drop(probe.write(Resource::Unfenced, None));
+            let _ = zk.create(&path("/t/a"), Data::NULL, CreateMode::Persistent).await;
+        }
+        End::Done
+    });
+    let when = When::NextRequest(RequestKind::Create);
+    let crash = Fault::ClientCrash { client: 0, when, restart_after_ms: 1000 };
+    let run = run_with(&trial, &calm(), 1, &[(500, crash)]);
+    assert_eq!(run.sometimes.get("write arrived after its writer's death"), Some(&1), "{:?}", run.trace);
 }

@@ -283,3 +283,18 @@ fn a_former_connection_that_is_lost_late_takes_nothing_with_it() {
     assert!(step(&mut client, 1070, ClientEvent::Lost { conn: former }).is_empty());
     assert!(!step(&mut client, 1080, ClientEvent::Lost { conn }).is_empty());
 }
+
+#[test]
+fn a_client_goes_by_the_timeout_that_it_is_granted() {
+    let mut client = of_three_servers();
+    step(&mut client, 0, ClientEvent::Start);
+    let conn = ConnId(1);
+    step(&mut client, 0, ClientEvent::Opened { conn });
+    let granted = ConnectResponse { timeout_ms: 6000, session: SessionId::new(1), password: [1; 16] };
+    let out = step(&mut client, 0, ClientEvent::Received { conn, message: ToClient::Connected(granted) });
+    let liveness = |after_ms| ClientOutput::SetTimer { timer: ClientTimer::Liveness, after_ms };
+    assert_eq!(out.last(), Some(&liveness(2000)), "it has asked for 3000");
+    step(&mut client, 3999, ClientEvent::Timer(ClientTimer::Liveness));
+    let out = step(&mut client, 4000, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out[0], ClientOutput::Close { conn: Some(conn) });
+}

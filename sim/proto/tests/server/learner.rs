@@ -357,3 +357,29 @@ fn a_snapshot_of_the_leader_makes_older_ones_needless() {
     let kept = snapshots(&observer.disk.files());
     assert!(kept.len() == 1 && kept > snapshots(&old), "{kept:?}");
 }
+
+/// As in ZooKeeper, where the table of them ends with the server that a leader has made of a peer.
+#[test]
+fn who_loses_its_leader_forgets_whom_it_has_heard_of() {
+    let mut pair = Several::serving(PAIR);
+    pair.connect(OBSERVER, 1, new_session(10_000));
+    pair.settle();
+    pair.ask(OBSERVER, 1, 1, exists("/a", false));
+    pair.settle();
+    let [link] = pair.cluster.links.of(ServerId(1))[..] else { panic!("they have one link") };
+    [LEADER, OBSERVER].into_iter().for_each(|who| pair.step(who, Event::Unlinked { link }));
+    let touches = |(_, message): &(LinkId, ToPeer)| matches!(message, ToPeer::Ask(Ask::Touch { .. }));
+    for _ in 0..20 {
+        while (0..2).any(|who| pair.sync(who) || pair.carry(who)) {
+            assert!(!pair.over[LEADER].iter().any(touches), "its client has come nowhere since");
+        }
+        pair.now_ms += i64::from(TICK_MS);
+        for who in [LEADER, OBSERVER] {
+            for timer in std::mem::take(&mut pair.cluster.hosts[who].own) {
+                pair.step(who, Event::Timer(timer));
+            }
+        }
+    }
+    let server = pair.cluster.hosts[OBSERVER].server.as_ref().expect("nobody crashes here");
+    assert!(server.is_serving() && pair.cluster.links.of(ServerId(1)).len() == 2, "it follows again");
+}

@@ -284,6 +284,35 @@ fn a_leader_whose_followers_are_gone_leads_until_its_ticks_tell() {
 }
 
 #[test]
+fn a_leader_bears_the_silence_of_its_followers_for_so_many_ticks_and_no_more() {
+    let mut rig = Rig::serving(3, 0, |_| {});
+    rig.isolate(3);
+    let tick = Action::Fire { server: ServerId(3), timer: Timer::Tick };
+    for _ in 0..rig.peer(3).config().sync_limit_ticks {
+        rig.act(tick);
+        assert_eq!(role(&rig, 3), Role::Leading { epoch: 1 });
+    }
+    rig.act(tick);
+    assert_eq!(role(&rig, 3), Role::Looking);
+}
+
+#[test]
+fn of_what_is_written_together_a_crash_may_leave_the_beginning() {
+    let mut rig = Rig::serving(3, 0, |_| {});
+    rig.propose(3);
+    let no_disk = |_: &Rig, action: &Action| matches!(action, Action::Packet { .. });
+    rig.drive(no_disk, |rig| !rig.actions().iter().any(|action| matches!(action, Action::Packet { .. })));
+    rig.act(Action::Written { server: ServerId(1) });
+    let node = rig.node(ServerId(1));
+    assert!(matches!(&node.writing, Some(Write::Append(txns)) if txns.len() == 2), "{:?}", node.writing);
+    for (outcome, left) in [1, 2, 3].into_iter().enumerate() {
+        let mut crashed = node.clone();
+        crashed.crash(outcome);
+        assert_eq!(logged(&crashed).len(), left);
+    }
+}
+
+#[test]
 fn a_worn_out_epoch_ends_and_the_next_counts_from_one() {
     let mut rig = Rig::serving(3, 0, |config| config.last_counter = 3);
     rig.propose(9);
