@@ -234,6 +234,31 @@ mod tests {
     }
 
     #[test]
+    fn each_word_is_heard_as_itself_with_all_that_it_says() {
+        let text = |text: &str| [&(text.len() as u32).to_be_bytes()[..], text.as_bytes()].concat();
+        let hear = |word: &str| {
+            let texts = [word, "/a", "n"].map(text).concat();
+            Reader(&[&texts[..], &5_i64.to_be_bytes()].concat()).observation()
+        };
+        let (lock, node, why, token) = (|| Text::from("/a"), Text::from("n"), Text::from("n"), None);
+        for (word, what) in [
+            ("attempts", Observation::Attempts { lock: lock() }),
+            ("granted", Observation::Granted { lock: lock(), node: node.clone(), token }),
+            ("shares", Observation::Shares { lock: lock(), node, token }),
+            ("enters", Observation::Enters { lock: lock() }),
+            ("leaves", Observation::Leaves { lock: lock() }),
+            ("released", Observation::Released { lock: lock() }),
+            ("gives-up", Observation::GivesUp { lock: lock(), why }),
+            ("notes", Observation::note(Word::own("n"), "/a", 5)),
+            ("begins", Observation::begins(Word::own("n"), "/a", 5)),
+            ("ends", Observation::ends(Word::own("n"), "/a", 5)),
+        ] {
+            assert_eq!(hear(word), Ok(what));
+        }
+        assert_eq!(hear("sings"), Err("an observation of an unknown kind"));
+    }
+
+    #[test]
     fn an_answer_cut_anywhere_is_none_and_nor_is_one_with_more_behind() {
         let mut frame = vec![2, 1];
         frame.extend(7u64.to_be_bytes());

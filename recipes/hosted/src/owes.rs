@@ -164,6 +164,9 @@ mod tests {
         assert_eq!(names(&both), [&lock[..], &["counts-each-once"]].concat());
         assert_eq!(both.setup(), ["/a", "/a/lock", "/b"].map(Text::from));
         assert_eq!(both.paths(), ["/a/lock", "/b/count"]);
+        let of_each =
+            both.kinds().map(|(_, all)| all.iter().any(|promise| promise.name() == "counts-each-once"));
+        assert_eq!(of_each.collect::<Vec<_>>(), [false, true], "each kind has its own");
         let meet = Owes::parse(["barrier=/up", "without=no-litter", "double-barrier=/all", "queue=/items"]);
         let meet = meet.expect("all wait for others alike");
         assert_eq!(names(&meet).iter().filter(|name| **name == "no-waiter-stuck").count(), 1);

@@ -129,3 +129,13 @@ async fn a_client_whose_process_was_gone_begins_another_life() {
     let names = lock.found(&moment(&[2], &[])).sessions;
     assert_eq!(names.into_values().collect::<Vec<_>>(), ["p0", "p0.1"]);
 }
+
+#[tokio::test]
+async fn what_a_thread_says_is_said_by_that_thread() {
+    let lock = judge("fair-lock=/lock", &[1]);
+    for (thread, name) in [(0, "p0"), (1, "p0/1")] {
+        let body = json!({ "session": id(1).to_string(), "thread": thread, "attempts": "/lock" }).to_string();
+        let answer = lock.observe(body.as_bytes()).expect("it may speak").await;
+        assert_eq!(answer["client"], name);
+    }
+}

@@ -52,3 +52,26 @@ impl OfProgram {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ClientSide;
+    use zk_api::{SessionId, Zxid};
+    use zk_proto::message::ConnectRequest;
+
+    #[test]
+    fn what_simulated_servers_do_not_take_is_told_and_not_passed_over() {
+        let (session, password) = (SessionId::NONE, [0; 16]);
+        let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 4000, session, password };
+        let (mut program, mut bytes) = (OfProgram::default(), Vec::new());
+        ClientSide::new().encode(&ToServer::Connect(request.clone()), &mut bytes).expect("a message");
+        assert_eq!(program.read(&bytes), Ok(vec![ToServer::Connect(request)]));
+        let frame = |op: i32| [8, 1, op].map(i32::to_be_bytes).concat();
+        assert_eq!(program.read(&frame(11)), Ok(vec![ToServer::Ping]));
+        let unknown = "it sends a request that simulated servers do not take: op 999, Unimplemented";
+        assert_eq!(program.read(&frame(999)), Err(unknown.into()));
+        let word = "it sends 'ruok', which simulated servers do not answer";
+        assert_eq!(OfProgram::default().read(b"ruok"), Err(word.into()));
+    }
+}
