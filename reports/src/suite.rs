@@ -102,7 +102,9 @@ fn swept(report: &SweepReport, class: &str, result: &PromiseResult) -> Case {
 pub(crate) fn of_live(report: &LiveReport) -> Suite {
     let properties = vec![("recipe", report.recipe.clone()), ("connect", report.connect.clone())];
     let cases = in_real_time(&report.recipe, &report.promises, &report.invariants);
-    Suite { cases, ..Suite::of_real_time(&report.what, properties, report.wall_seconds) }
+    let why = || "a promise was never put to the test, or none can be judged from outside".into();
+    let undecided = (report.answer == Answer::Undecided).then(|| report.ran_out.clone().unwrap_or_else(why));
+    Suite { cases, undecided, ..Suite::of_real_time(&report.what, properties, report.wall_seconds) }
 }
 
 pub(crate) fn of_drive(report: &DriveReport) -> Suite {

@@ -4,7 +4,7 @@ use crate::reports::{check, live, result, sweep};
 use crate::sample::live_promise;
 use zk_reports::{
     Answer, CheckReport, CheckedPromise, Judgement, LivePromise, LiveReport, Reached, Regression, Report,
-    SLEPT_ON, SweepReport, UNSAID, Verdict, junit,
+    SLEPT_ON, SweepReport, UNSAID, Verdict, annotations, junit,
 };
 
 const IS_IT_MEANT: &str = r#"<skipped message="only its author can say whether it is intended"/>"#;
@@ -127,4 +127,16 @@ fn the_last_line_of_a_check_that_holds_says_what_was_cut_and_what_broke_of_what_
         assert_eq!(text.contains(", but for what was broken as expected"), but, "{text}");
         assert!(text.ends_with("; honest-checkpoints from the first checkpoint on"), "{text}");
     }
+}
+
+/// It was told nowhere but in the last line of the text.
+#[test]
+fn why_a_live_run_is_undecided_is_a_warning() {
+    let warns = |answer, ran_out: Option<&str>| {
+        let report = LiveReport { answer, ran_out: ran_out.map(String::from), ..live() };
+        annotations(&report.suite().expect("it has cases"))
+    };
+    assert!(warns(Answer::Undecided, Some("the time limit came")).contains("undecided::the time limit came"));
+    assert!(warns(Answer::Undecided, None).contains("undecided::a promise was never put to the test"));
+    assert!(!warns(Answer::Broken, Some("the time limit came")).contains("the time limit came"));
 }
