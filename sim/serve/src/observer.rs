@@ -92,8 +92,9 @@ pub struct Judgement {
 mod tests {
     use super::*;
     use std::sync::Mutex;
-    use zk_api::{Data, open_acl};
+    use zk_api::open_acl;
     use zk_proto::message::Xid;
+    use zk_proto::txn::NodeKind;
 
     /// What it is told of znodes.
     #[derive(Debug, Default)]
@@ -104,8 +105,15 @@ mod tests {
 
         fn closed(&self, _: SessionId, _: bool) {}
 
-        fn created(&self, path: &Text, owner: SessionId, _: Zxid) {
+        fn created(&self, path: &Text, by: SessionId, owner: SessionId, _: Zxid) {
+            assert_eq!(by, SessionId::new(1), "whose transaction it is");
             self.0.lock().expect("nobody panics").push((path.clone(), "created", owner));
+        }
+
+        fn written(&self, path: &Text, by: SessionId, data: &Data, _: Zxid) {
+            if *data != Data::NULL {
+                self.0.lock().expect("nobody panics").push((path.clone(), "written", by));
+            }
         }
 
         fn deleted(&self, path: &Text, by: SessionId) {
@@ -134,12 +142,16 @@ mod tests {
         let delete = |path: &str| TxnBody::Delete { path: path.into() };
         let ends = TxnBody::CloseSession { ephemerals: vec!["/c".into(), "/d".into()], expired: true };
         let multi = TxnBody::Multi { ops: vec![delete("/b"), create("/c", NodeKind::Ephemeral(other))] };
+        let sets = TxnBody::SetData { path: "/a".into(), data: "1".into(), version: 1 };
         let heard = Heard::default();
-        for body in [create("/a", NodeKind::Persistent), create("/b", NodeKind::Ephemeral(me)), multi, ends] {
+        let persistent = create("/a", NodeKind::Persistent);
+        for body in [persistent, sets, create("/b", NodeKind::Ephemeral(me)), multi, ends] {
             let txn = Txn { zxid: Zxid::new(1, 1), session: me, xid: Xid(1), time_ms: 0, body };
             tell_of_znodes(&heard, &txn, &txn.body);
         }
         let told = [
+            ("/a", "created", SessionId::NONE),
+            ("/a", "written", me),
             ("/b", "created", me),
             ("/b", "deleted", me),
             ("/c", "created", other),
