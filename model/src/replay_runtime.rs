@@ -118,7 +118,7 @@ impl ReplayRuntime {
             state: life.first_state(),
             looked: false,
             calls: VecDeque::new(),
-            polling: Polling::default(),
+            polling: Polling::of(life.rounds),
             refused: Vec::new(),
             refusals: 0,
             watches: Vec::new(),

@@ -232,8 +232,8 @@ pub enum GroundTruth {
     Resumed { actor: ActorId },
     /// A write reached the outside resource, and was accepted or refused.
     Wrote { resource: Resource, actor: ActorId, token: Option<Zxid>, accepted: bool },
-    /// An actor asks the same thing again and again while nothing happens to it: see [`crate::polling`].
-    Polls { actor: ActorId, request: Text },
+    /// An actor asks the same thing so many times while nothing happens to it: see [`crate::polling`].
+    Polls { actor: ActorId, request: Text, times: u32 },
     /// An actor's code has ended.
     Finished { actor: ActorId, end: End },
     /// A thread of an actor beside the main one has ended: the task that was the last to tell as that thread.

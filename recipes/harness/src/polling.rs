@@ -3,11 +3,11 @@
 //! ```
 //! use zk_api::{Request, Response};
 //! use zk_harness::event::ActorId;
-//! use zk_harness::polling::{MOST, Polling};
+//! use zk_harness::polling::{FEWEST, Polling};
 //!
-//! let (mut polling, actor) = (Polling::default(), ActorId { process: 0, life: 0, thread: 0 });
+//! let (mut polling, actor) = (Polling::of(1), ActorId { process: 0, life: 0, thread: 0 });
 //! let (asks, absent) = (Request::Exists { path: "/lock".into(), watch: false }, Response::Exists(None));
-//! let found: Vec<bool> = (0..MOST)
+//! let found: Vec<bool> = (0..FEWEST)
 //!     .map(|_| {
 //!         let asked_at = polling.ask();
 //!         polling.answer(actor, asked_at, &asks, Ok(&absent)).is_some()
@@ -19,17 +19,19 @@
 use crate::event::{ActorId, GroundTruth, Observation};
 use zk_api::{ErrorCode, MultiOutcome, Outcome, Request, Response, StatReads};
 
-/// How many times in a row the same request must get the same answer before it is called polling. A recipe whose tasks
-/// all look at one znode when they begin asks less often.
-pub const MOST: u32 = 5;
+/// How many times in a row the same request must get the same answer, at the least, before it is called polling. A recipe
+/// whose tasks all look at one znode when they begin asks less often; one that looks once a round may ask twice more than
+/// it has rounds.
+pub const FEWEST: u32 = 5;
 
 /// The answers that an actor has got since anything else happened to it: an event, a change of its connection, a write
 /// that took effect, something new that it has told of, or another answer to the same request.
 ///
 /// Both engines ask it, at the seam between an actor and its client; in a model, polling that passes a checkpoint is
 /// looked for in the graph of states instead.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Polling {
+    polls_at: u32,
     same: Vec<Same>,
     /// What it has told of.
     told: Vec<Observation>,
@@ -49,6 +51,12 @@ struct Same {
 }
 
 impl Polling {
+    /// For an actor with so many rounds before it.
+    pub fn of(rounds: u8) -> Polling {
+        let polls_at = FEWEST.max(u32::from(rounds) + 2);
+        Polling { polls_at, same: Vec::new(), told: Vec::new(), answers: 0 }
+    }
+
     /// The mark for a request that is submitted now. Of several requests under way at the same time, one counts.
     pub fn ask(&self) -> AskedAt {
         AskedAt(self.answers)
@@ -96,10 +104,11 @@ impl Polling {
                     return None;
                 }
                 (same.times, same.answered_at) = (same.times + 1, self.answers);
-                let is_polling = same.times == MOST;
+                let is_polling = same.times == self.polls_at;
                 is_polling.then(|| GroundTruth::Polls {
                     actor,
                     request: format!("{} {}", request.name(), request.path()).into(),
+                    times: self.polls_at,
                 })
             }
             known => {
@@ -135,19 +144,19 @@ mod tests {
 
     #[test]
     fn the_same_question_with_the_same_answer_is_polling_once_it_was_too_often() {
-        let mut polling = Polling::default();
+        let mut polling = Polling::of(3);
         let found: Vec<bool> = (0..7).map(|_| polls(&mut polling, &exists("/a"))).collect();
         assert_eq!(found, [false, false, false, false, true, false, false]);
     }
 
     #[test]
     fn questions_between_do_not_hide_it() {
-        let mut polling = Polling::default();
+        let mut polling = Polling::of(3);
         let found =
             (0..10).filter(|_| polls(&mut polling, &exists("/a")) | polls(&mut polling, &exists("/b")));
         assert_eq!(found.count(), 1);
         let sync = Request::Sync { path: "/a".into() };
-        let mut polling = Polling::default();
+        let mut polling = Polling::of(3);
         for _ in 0..4 {
             assert!(!polls(&mut polling, &exists("/a")));
             for _ in 0..2 {
@@ -184,7 +193,7 @@ mod tests {
             },
         ];
         for happens in happens {
-            let mut polling = Polling::default();
+            let mut polling = Polling::of(3);
             for nth in 0..10 {
                 assert!(!polls(&mut polling, &exists("/a")));
                 if nth % 3 == 2 {
@@ -193,7 +202,7 @@ mod tests {
             }
         }
         // A write that is refused takes no effect.
-        let mut polling = Polling::default();
+        let mut polling = Polling::of(3);
         let refused = (0..5).filter(|_| {
             let asked_at = polling.ask();
             polling.answer(ME, asked_at, &create, Err(ErrorCode::NodeExists)).is_some()
@@ -204,7 +213,7 @@ mod tests {
     #[test]
     fn who_tells_of_the_same_again_polls_all_the_same() {
         let polled = |tells: &dyn Fn(usize) -> i64| {
-            let mut polling = Polling::default();
+            let mut polling = Polling::of(3);
             let asks = |nth| {
                 polling.tells(&Observation::note(crate::words::SEES, "/a", tells(nth)));
                 polls(&mut polling, &exists("/a"))
@@ -215,7 +224,7 @@ mod tests {
         assert_eq!(polled(&|nth| nth as i64), None);
         assert_eq!(polled(&|nth| i64::from(nth == 2)), Some(6), "what it tells of changes");
         // What it has told before something else happened is new behind that.
-        let mut polling = Polling::default();
+        let mut polling = Polling::of(3);
         let said = Observation::note(crate::words::SEES, "/a", 1);
         polling.tells(&said);
         polling.forget();
@@ -226,7 +235,7 @@ mod tests {
 
     #[test]
     fn questions_that_are_under_way_together_are_one() {
-        let mut polling = Polling::default();
+        let mut polling = Polling::of(3);
         let asked: Vec<AskedAt> = (0..9).map(|_| polling.ask()).collect();
         let found = asked.into_iter().filter_map(|at| polling.answer(ME, at, &exists("/a"), Ok(&nothing())));
         assert_eq!(found.count(), 0);

@@ -217,7 +217,7 @@ impl Teller {
                 let refused = if *accepted { "" } else { ", and is refused" };
                 of_simulation(format!("a write of {actor}{token} reaches the {resource} resource{refused}"))
             }
-            GroundTruth::Polls { actor, request } => {
+            GroundTruth::Polls { actor, request, .. } => {
                 of_actor(actor, &format!("polls: asks {request} again and again"))
             }
             GroundTruth::ThreadEnded { actor } => of_actor(actor, "ends: this thread alone"),

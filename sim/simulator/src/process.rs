@@ -89,7 +89,7 @@ impl Process {
             clock: Clock::new(offset_ms),
             opening: None,
             calls: BTreeMap::new(),
-            polling: Polling::default(),
+            polling: Polling::of(scenario.rounds),
             threads: BTreeSet::new(),
             dozes_since_ns: None,
             watches: BTreeMap::new(),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use zk_harness::event::{End, Event, Observation};
 use zk_harness::promise::{Assumption, Finding, Promise, Terms, Violation};
+use zk_harness::promises::NO_POLLING;
 use zk_harness::trial::Trial;
-use zk_simulator::{Run, RunOptions, run};
+use zk_simulator::{Run, RunOptions, Scenario, run};
 
 /// It is broken when somebody says so, as expected or where it is owed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,4 +58,17 @@ fn a_run_stops_at_a_break_of_the_kind_that_is_sought() {
         (stopped(true), stopped(false)),
         (vec!["expected".into()], vec!["expected".into(), "owed".into()])
     );
+}
+
+/// Who looks at the same once a round polled from the sixth round on.
+#[test]
+fn none_of_the_published_recipes_polls_however_many_rounds_there_are() {
+    let scenario = Scenario { clients: 4, rounds: 12, ..calm() };
+    let right = zk_catalogue::trials().into_iter().filter(|trial| trial.about.breaks.is_none());
+    let polling = right.filter_map(|trial| {
+        let name = trial.about.name.to_owned();
+        let run = run(&trial, &scenario, 1, &RunOptions::default());
+        run.violations.into_iter().find(|it| it.promise == NO_POLLING).map(|it| (name, it.what))
+    });
+    assert_eq!(polling.collect::<Vec<_>>(), []);
 }

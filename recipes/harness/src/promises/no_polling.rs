@@ -20,8 +20,7 @@ impl Promise for NoPolling {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(GroundTruth::Polls { actor, request }) => {
-                let times = crate::polling::MOST;
+            Event::Is(GroundTruth::Polls { actor, request, times }) => {
                 let what = format!(
                     "{actor} polls: {request} is answered the same {times} times, and nothing else happens to it"
                 );
@@ -40,7 +39,8 @@ mod tests {
 
     #[test]
     fn who_polls_breaks_it_and_who_comes_to_its_end_without_keeps_it() {
-        let polls = Event::Is(GroundTruth::Polls { actor: actor(0), request: "exists /lock".into() });
+        let polls =
+            Event::Is(GroundTruth::Polls { actor: actor(0), request: "exists /lock".into(), times: 5 });
         let found = findings(NoPolling, vec![polls]);
         let what = "p0 polls: exists /lock is answered the same 5 times, and nothing else happens to it";
         assert_eq!(broken_by(&found), [(what, None)]);
