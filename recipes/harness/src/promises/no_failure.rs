@@ -35,7 +35,7 @@ pub const NoFailure: NoFailure = NoFailure {
 };
 
 /// What is noted when somebody begins what comes to an end, and what is when that is over.
-const OPEN: [Word<'static>; 9] = [
+pub(super) const OPEN: [Word<'static>; 9] = [
     words::COMES_TO,
     words::ARRIVES_AT,
     words::ASKS_TO_LEAVE,

@@ -1,8 +1,8 @@
 //! `session-end-noticed`.
 
 use super::findings::broken;
-use super::no_failure::OVER;
-use crate::context::RunningThreads;
+use super::no_failure::{OPEN, OVER};
+use crate::context::{RunningThreads, within};
 use crate::event::{ActorId, End, Event, GroundTruth, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
@@ -14,9 +14,9 @@ use zk_api::{SessionId, Text};
 ///
 /// Only a process that ends in this way can begin anew with another session; one that goes on waiting waits for
 /// something that no server will ever tell it. An actor that is told while it ends anyhow is not judged, nor is one
-/// that ends after it was through with what it did, or had begun something that takes no znode of its own. What was
-/// under way when the actor was told may still be done: a write, and what an earlier answer has begun. Whoever is
-/// inside by what it has lost is to leave, though its client has another session: there it begins and writes no more
+/// that ends after it was through with what it did, or works on by itself at something that takes no znode of its own.
+/// What was under way when the actor was told may still be done: a write, and what an earlier answer has begun. Whoever
+/// is inside by what it has lost is to leave, though its client has another session: there it begins and writes no more
 /// than that either.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SessionEndNoticed {
@@ -59,6 +59,10 @@ enum Open {
     /// So many times, one within another.
     IsIn(u8),
     HasBegun,
+    /// What it is to tell the end of, and which takes no znode of its own.
+    Tries,
+    /// By watches, which end with its session, and so does all that they would have told.
+    Follows,
 }
 
 impl SessionEndNoticed {
@@ -103,8 +107,18 @@ impl SessionEndNoticed {
             }
             // It does something else since, or is through with what it has begun by a word that begins nothing else.
             Observation::Notes { .. } => {
-                if OVER.contains(&what.word()) {
-                    self.open.remove(&about);
+                match what.word() {
+                    word if OPEN.contains(&word) => {
+                        // Who tries something else has left the former as it is.
+                        self.open.retain(|(other, _), open| *other != process || *open != Open::Tries);
+                        self.open.entry(about).or_insert(Open::Tries);
+                    }
+                    words::FOLLOWS => drop(self.open.entry(about).or_insert(Open::Follows)),
+                    words::IS_THROUGH_WITH => self.open.retain(|(other, path), open| {
+                        *other != process || *open != Open::Follows || !within(&about.1, path)
+                    }),
+                    word if OVER.contains(&word) => drop(self.open.remove(&about)),
+                    _ => {}
                 }
                 (false, self.said.get(&process).copied().filter(|said| *said != Said::IsThrough))
             }
@@ -114,7 +128,7 @@ impl SessionEndNoticed {
             None => drop(self.said.remove(&process)),
         }
         // Who says so after it was told is none that passes for done.
-        let is_inside = self.open.keys().any(|(other, _)| *other == process);
+        let is_inside = self.is_inside(process);
         if let (Observation::GivesUp { .. }, false, Some(may_end)) =
             (what, is_inside, self.told.get_mut(&process))
         {
@@ -174,20 +188,30 @@ impl SessionEndNoticed {
         self.open = open;
     }
 
+    fn is(&self, process: ActorId, how: Open) -> bool {
+        self.open.iter().any(|((other, _), open)| *other == process && *open == how)
+    }
+
+    fn is_inside(&self, process: ActorId) -> bool {
+        self.open.iter().any(|((other, _), open)| *other == process && *open != Open::Tries)
+    }
+
     fn finishes(&mut self, actor: ActorId, end: End, found: &mut Vec<Finding>) {
         let lives = self.sessions.values().any(|other| *other == (actor, true));
         let threads_go_on = !end.leaves_nothing_running() && self.running.any_of(actor);
         self.ended.insert(actor, threads_go_on);
+        let may_notice = threads_go_on && self.is(actor, Open::Follows);
+        let in_midst = !threads_go_on && self.is(actor, Open::Tries);
         let told = if threads_go_on { self.told.get(&actor).copied() } else { self.forgets(actor) };
         let finding = match (told, end) {
             (Some(_), End::SessionLost | End::Failed) => Finding::Tested,
-            (Some(false), End::Done) => {
+            (Some(may_end), End::Done) if in_midst || !may_end && !may_notice => {
                 broken(format!("{actor} takes itself for done though its session is over"), None)
             }
             (None, End::SessionLost) if lives => {
                 broken(format!("{actor} takes its session for over, which lives"), None)
             }
-            (Some(true), End::Done) | (Some(_), End::Exited) | (None, _) => return,
+            (Some(_), End::Done) | (Some(_), End::Exited) | (None, _) => return,
         };
         found.push(finding);
     }
@@ -210,8 +234,9 @@ impl Promise for SessionEndNoticed {
                 if self.sessions.len() == known {
                     return;
                 }
-                let is_inside = self.open.keys().any(|(process, _)| process == actor);
+                let is_inside = self.is_inside(*actor);
                 let may_end = match self.said.get(actor) {
+                    _ if self.is(*actor, Open::Follows) => false,
                     Some(Said::Asks) => self.of_midst && !self.lost.contains(actor),
                     _ if is_inside => !self.lost.contains(actor),
                     Some(Said::IsThrough) => true,
@@ -343,6 +368,31 @@ mod tests {
         let puts = Event::Observed { actor: main, what: Observation::begins(words::PUTS, "pay", 0) };
         let has_put = [puts, notes(0, "has put", "pay")];
         assert_eq!([broken(&has_put[..1]), broken(&has_put)], [1, 0]);
+    }
+
+    /// It ended as done, and nobody looked at what it followed any more.
+    #[test]
+    fn who_follows_something_loses_it_with_its_session() {
+        for promise in [SessionEndNoticed::default, SessionEndNoticed::of_midst] {
+            let told = |before: &[Event]| {
+                let end = [learns(0), ends(0, End::Done)];
+                said_in(promise(), &[&[notes(0, "follows", "/c/a"), released(0)], before, &end]).len()
+            };
+            let through = |path: &'static str| notes(0, "is through with", path);
+            assert_eq!(told(&[]), 1);
+            assert_eq!(told(&[notes(0, "sees", "/c{a=1}"), released(0)]), 1);
+            assert_eq!(told(&[through("/c/b"), through("/d"), released(0)]), 1);
+            assert_eq!([told(&[through("/c/a"), released(0)]), told(&[through("/c"), released(0)])], [0, 0]);
+            let tries = |words: &[&str]| words.iter().map(|word| notes(0, word, "/b")).collect::<Vec<_>>();
+            let waits = |then: &[&str]| told(&[vec![through("/c")], tries(then), vec![released(0)]].concat());
+            assert_eq!([waits(&["comes to"]), waits(&["comes to", "passes"])], [1, 0]);
+            let mut may_notice = promise();
+            let events =
+                [opened(0), by_thread(1, notes(0, "follows", "/c/a")), learns(0), ends(0, End::Done)];
+            let mut found = Vec::new();
+            events.iter().for_each(|event| may_notice.see(event, &mut found));
+            assert_eq!(found, [], "a thread that goes on may notice");
+        }
     }
 
     /// With another session of its client, who was inside by what it had lost could work on there.
