@@ -14,6 +14,9 @@ use zk_api::{SessionId, Text};
 /// A member says "joins" and "leaves" with the path of its znode, and begins to be a member about that path. Joining
 /// counts from its beginning: an actor that is still trying at rest is not listed either. Who learns the path only when
 /// it is made, as its name is a number, may say so then.
+///
+/// Whose client has another session is to join again in it: who goes on telling of this and that there, and then ends as
+/// a member, has taken itself for one all the while.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiveMembersListed {
     group: &'static str,
@@ -23,6 +26,8 @@ pub struct LiveMembersListed {
     lost: BTreeSet<ActorId>,
     /// Who has joined, and where: by several znodes at a time, if all are there.
     members: BTreeMap<(ActorId, Text), Listed>,
+    /// Whose session has ended, and has another one: how many things they have told of in it, and have not joined again.
+    elsewhere: BTreeMap<ActorId, u8>,
     /// The znodes below the group, and by whom and of whom they are.
     there: BTreeMap<Text, (SessionId, SessionId)>,
 }
@@ -38,11 +43,15 @@ enum Listed {
     Before,
 }
 
+/// So many things are told of by whoever has had its time to join again, the end of its round among them: what its
+/// watches see first may come before its own turn.
+const MOST: u8 = 4;
+
 impl LiveMembersListed {
     /// For one group.
     pub fn of(group: &'static str) -> Self {
-        let (live, lost) = (BTreeMap::new(), BTreeSet::new());
-        LiveMembersListed { group, live, lost, members: BTreeMap::new(), there: BTreeMap::new() }
+        let (live, lost, members) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        LiveMembersListed { group, live, lost, members, elsewhere: BTreeMap::new(), there: BTreeMap::new() }
     }
 
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
@@ -51,19 +60,18 @@ impl LiveMembersListed {
             let at = its.clone().find(|((_, path), _)| path == about);
             at.or(its.clone().next()).is_some_and(|(_, listed)| *listed == Listed::No)
         };
+        let (about, is_member) = (what.subject(), what.word() == words::IS_A_MEMBER_BY);
+        let is_begun = is_member || matches!(what, Observation::Begins { .. });
         match what {
-            Observation::Begins { about, .. } if below(self.group, about) && is_unmade(about) => {
+            _ if is_begun && below(self.group, about) && is_unmade(about) => {
                 found.push(has_not_made(actor, about));
             }
-            Observation::Begins { about, .. }
-                if what.word() == words::IS_A_MEMBER_BY
-                    && below(self.group, about)
-                    && !self.has_joined(actor) =>
-            {
+            _ if is_member && below(self.group, about) && !self.has_joined(actor) => {
                 self.is_in_untold(actor, about, found);
             }
             what => match what.told() {
                 Some((words::JOINS, node, _)) if below(self.group, node) => {
+                    self.elsewhere.remove(&actor.main());
                     let there = &self.there;
                     self.members.retain(|(member, path), listed| {
                         *member != actor || *listed == Listed::Yes && there.contains_key(path)
@@ -78,14 +86,35 @@ impl LiveMembersListed {
                     }
                 }
                 Some((words::LEAVES, node, _)) if below(self.group, node) => {
+                    self.stays_away(actor, found);
                     self.members.remove(&(actor, node.into()));
                 }
                 // With its session it has lost what it would have left.
                 Some((words::ENDS_ITS_ROUND_WITH, node, _)) if below(self.group, node) => {
+                    self.stays_away(actor, found);
                     self.members.retain(|(member, _), listed| *member != actor || *listed != Listed::Before);
                 }
                 _ => {}
             },
+        }
+    }
+
+    fn goes_on_elsewhere(&mut self, process: ActorId) {
+        if self.members.keys().any(|(member, _)| member.main() == process) {
+            self.elsewhere.insert(process, 0);
+        }
+    }
+
+    /// It ends as a member: it has had its time to join again.
+    fn stays_away(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
+        let was_listed = |((member, _), listed): (&(ActorId, Text), &Listed)| {
+            *member == actor && *listed == Listed::Before
+        };
+        if self.elsewhere.get(&actor.main()) == Some(&MOST) && self.members.iter().any(was_listed) {
+            let group = self.group;
+            let what =
+                format!("{actor} ends as a member of {group}, and has not joined it in its new session");
+            found.push(broken_at(what, [group]));
         }
     }
 
@@ -106,12 +135,14 @@ impl LiveMembersListed {
     }
 
     fn ends(&mut self, process: ActorId) {
+        self.elsewhere.remove(&process);
         self.members.retain(|(member, _), _| member.main() != process);
     }
 
     fn makes(&mut self, node: &Text, owner: SessionId, found: &mut Vec<Finding>) {
         for ((actor, _), listed) in self.members.iter_mut().filter(|((_, path), _)| path == node) {
             *listed = Listed::Yes;
+            self.elsewhere.remove(&actor.main());
             if owner == SessionId::NONE {
                 let what = format!("{actor} is a member, and {node} would outlive its session");
                 found.push(broken_at(what, [&**node]));
@@ -133,7 +164,11 @@ impl Promise for LiveMembersListed {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Observed { actor, what } => self.hear(*actor, what, found),
+            Event::Observed { actor, what } => {
+                let told = self.elsewhere.get_mut(&actor.main());
+                told.into_iter().for_each(|told| *told = MOST.min(*told + 1));
+                self.hear(*actor, what, found);
+            }
             Event::Is(GroundTruth::NodeCreated { path, by, owner, .. }) if below(self.group, path) => {
                 self.there.insert(path.clone(), (*by, *owner));
                 self.makes(path, *owner, found);
@@ -141,13 +176,18 @@ impl Promise for LiveMembersListed {
             Event::Is(GroundTruth::NodeDeleted { path, .. }) => drop(self.there.remove(path)),
             Event::Is(GroundTruth::SessionOpened { session, actor }) => {
                 self.live.insert(*actor, *session);
-                self.lost.remove(actor);
+                if self.lost.remove(actor) {
+                    self.goes_on_elsewhere(*actor);
+                }
             }
             // Its client may go on in another one.
             Event::Is(GroundTruth::SessionClosed { session, actor, .. }) => {
                 if self.live.get(actor) == Some(session) {
                     self.live.remove(actor);
                     self.lost.insert(*actor);
+                    self.elsewhere.remove(actor);
+                } else if self.live.contains_key(actor) {
+                    self.goes_on_elsewhere(*actor);
                 }
                 self.members
                     .retain(|(member, _), listed| member.main() != *actor || *listed != Listed::ToItsEnd);
@@ -275,6 +315,8 @@ mod tests {
         let elsewhere = Observation::begins(words::TAKES, "/queue/item-0000000000", 0);
         let begins = Event::Observed { actor: actor(0), what: elsewhere };
         assert_eq!(findings(promise(), vec![says("joins"), begins]), []);
+        let noted = vec![says("joins"), opened(0), opened(1), says("is a member by")];
+        assert_eq!(broken_by(&findings(promise(), noted)), [(what, None)], "by whatever verb");
         let (path, by, owner) = (NODE.into(), session(0), SessionId::NONE);
         let created = Event::Is(GroundTruth::NodeCreated { path, by, owner, czxid: zk_api::Zxid::new(1, 1) });
         let found = findings(promise(), vec![says("joins"), created]);
@@ -307,12 +349,22 @@ mod tests {
     fn who_goes_on_in_another_session_is_to_be_listed_by_that() {
         let what = "p0 is a member, and /lock/p0 is not there";
         for renews in [vec![closed(0), opened(0)], vec![opened_anew(0), closed(0)]] {
-            let once = [vec![says("joins"), created(NODE, 0)], renews].concat();
+            let once = [vec![opened(0), says("joins"), created(NODE, 0)], renews].concat();
             assert_eq!(broken_by(&rests(once.clone(), &[])), [(what, None)]);
             let again = [once.clone(), vec![says("joins"), created(NODE, 0)]].concat();
             assert_eq!(rests(again, &[(NODE, 0)]), [Finding::Tested]);
             for ends in [says("ends its round with"), says("leaves"), crashed(0), lost(0)] {
                 assert_eq!(rests([once.clone(), vec![ends]].concat(), &[]), []);
+            }
+            let sees = |times| vec![notes(0, "sees", "/lock{p1}"); times];
+            let what = "p0 ends as a member of /lock, and has not joined it in its new session";
+            for ends in ["ends its round with", "leaves"].map(says) {
+                let stays = |times| [once.clone(), sees(times), vec![ends.clone()]].concat();
+                assert_eq!(broken_by(&rests(stays(3), &[])), [(what, None)]);
+                assert_eq!(rests(stays(2), &[]), [], "it has not had its turn yet");
+                let again = vec![says("joins"), created(NODE, 0)];
+                let joins = [once.clone(), sees(3), again, sees(3), vec![ends]].concat();
+                assert_eq!(broken_by(&rests(joins, &[(NODE, 0)])), []);
             }
         }
         let done = || vec![says("joins"), created(NODE, 0), finished(0)];
