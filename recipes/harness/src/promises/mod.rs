@@ -289,12 +289,13 @@ pub(crate) mod testing {
         found
     }
 
-    /// What a promise finds at rest after these events: the same if threads do it all beside the main ones.
+    /// What a promise finds at rest after these events, where whoever is unfinished has a session: the same if threads do
+    /// it all beside the main ones.
     pub fn resting(promise: impl Promise, events: Vec<Event>, rest: &Rest) -> Vec<Finding> {
         let by_threads = in_threads(&events).collect();
-        let found = found_at_rest(promise.clone(), events, rest);
         let mut live = rest.clone();
         live.sessions.extend(rest.unfinished.iter().map(|actor| (session(actor.process), *actor)));
+        let found = found_at_rest(promise.clone(), events, &live);
         assert_same(&found, &found_at_rest(promise, by_threads, &live));
         found
     }

@@ -315,8 +315,10 @@ impl Promise for NoWaiterStuck {
             let all: Vec<_> = self.waiting.iter().filter(|(about, _)| is_of(about)).collect();
             let waits: Vec<_> = all.iter().filter(|(about, _)| !behind.contains(about)).collect();
             let stays: Vec<_> = self.staying.iter().flatten().filter(|(about, _)| is_of(about)).collect();
-            let is_owed = !self.deaths.as_ref().is_some_and(|deaths| deaths.excuse(*process));
             let is_unfinished = rest.unfinished.contains(process);
+            // Who has no session any more, and looks for none, hears of nobody.
+            let is_cut_off = is_unfinished && rest.sessions.iter().all(|(_, actor)| actor != process);
+            let is_owed = is_cut_off || !self.deaths.as_ref().is_some_and(|deaths| deaths.excuse(*process));
             if is_owed && is_unfinished && (!waits.is_empty() || all.is_empty() && stays.is_empty()) {
                 found.push(broken_for(format!("{process} waits for ever"), &there));
             } else if is_owed && !waits.is_empty() {

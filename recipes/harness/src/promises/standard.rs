@@ -68,7 +68,7 @@ impl<P: Promise> Promise for Standard<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{actor, attempts, broken_by, closed, opened};
+    use super::super::testing::{actor, attempts, broken_by, closed, opened, session};
     use super::*;
     use crate::event::{End, GroundTruth};
 
@@ -88,7 +88,8 @@ mod tests {
     #[test]
     fn what_is_broken_says_how_to_opt_out_unless_the_trial_lists_it_itself() {
         let fails = Event::Is(GroundTruth::Finished { actor: actor(0), end: End::Failed });
-        let rest = Rest { unfinished: vec![actor(0)], ..Rest::default() };
+        let sessions = vec![(session(0), actor(0))];
+        let rest = Rest { unfinished: vec![actor(0)], sessions, ..Rest::default() };
         let broken = |own| {
             let mut found = Vec::new();
             for mut promise in with_standard(own, &[]) {

@@ -53,6 +53,20 @@ fn who_alone_has_died_and_lives_on_is_owed_it_and_no_other() {
     }
 }
 
+/// The end of its own session was what it might wait for.
+#[test]
+fn who_has_lost_its_session_and_looks_for_no_other_is_stuck() {
+    let mut promise = NoWaiterStuck::but_who_stays();
+    [opened(0), opened(1), closed(0), crashed(1)].iter().for_each(|it| promise.see(it, &mut Vec::new()));
+    let stuck = |sessions: &[u16]| {
+        let sessions = sessions.iter().map(|p| (session(*p), actor(*p))).collect();
+        let mut found = Vec::new();
+        promise.at_rest(&Rest { unfinished: vec![actor(0)], sessions, ..Rest::default() }, &mut found);
+        found.len()
+    };
+    assert_eq!([stuck(&[]), stuck(&[1]), stuck(&[0])], [1, 1, 0]);
+}
+
 #[test]
 fn who_has_something_may_stay_and_nobody_else() {
     let rest = Rest { unfinished: vec![actor(0), actor(1), actor(2)], ..Rest::default() };
