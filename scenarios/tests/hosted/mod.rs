@@ -349,6 +349,8 @@ fn what_cannot_be_loaded_is_told_of_before_anything_runs() {
     std::fs::write(folder.path().join("broken.py"), "def worker(:\n").expect("it is written");
     std::fs::write(folder.path().join("empty.py"), "import threading\n").expect("it is written");
     std::fs::write(folder.path().join("waits.py"), "import time\ntime.sleep(1)\n").expect("it is written");
+    let starts = "from kazoo.client import KazooClient\nKazooClient().start()\n";
+    std::fs::write(folder.path().join("starts.py"), starts).expect("it is written");
     for (words, expected) in [
         ("absent.py:worker --promises lock=/lock", "absent.py:worker: FileNotFoundError: "),
         (
@@ -361,7 +363,12 @@ fn what_cannot_be_loaded_is_told_of_before_anything_runs() {
         ),
         (
             "waits.py:worker --promises lock=/lock",
-            "waits.py:worker: RuntimeError: the program waits while it is loaded",
+            "waits.py:worker: RuntimeError: the program waits while it is loaded (waits.py, line 2, in <module>)",
+        ),
+        (
+            "starts.py:worker --promises lock=/lock",
+            "starts.py:worker: RuntimeError: it starts a client as its file is loaded, and not within its \
+             function (starts.py, line 2, in <module>)",
         ),
         ("empty.py:worker", "empty.py:worker: say what is owed of it: --promises KIND=PATH"),
         ("empty.py:worker --promises lock", "--promises: 'lock': expected KIND=PATH"),

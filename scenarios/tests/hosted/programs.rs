@@ -85,9 +85,9 @@ fn the_cause_of_a_failure_is_the_programs_own_error() {
     for (function, error) in [
         (
             "fails",
-            "RuntimeError: it was not there (programs.py, line 96, in fails). Its last request was that",
+            "RuntimeError: it was not there (programs.py, line 97, in fails). Its last request was that",
         ),
-        ("exits", "SystemExit: 1 (programs.py, line 101, in exits). Its last request was that"),
+        ("exits", "SystemExit: 1 (programs.py, line 102, in exits). Its last request was that"),
         // A request that was answered well was named in its place.
         ("loses_a_callback", " fails: TypeError: int() argument must be "),
     ] {
@@ -254,7 +254,7 @@ fn what_a_life_changes_of_its_environment_and_of_packages_is_undone() {
     for (name, text) in [
         ("__init__", ""),
         ("inner", "class Class:\n    def says(self):\n        return 'inner'\n"),
-        ("outer", "from package import inner\n\ninner.is_patched_by = __name__\n"),
+        ("outer", "from package import inner\n\ninner.is_patched_by = __name__\nchance = []\n"),
     ] {
         std::fs::write(packages.join("package").join(name).with_extension("py"), text)
             .expect("it is written");
@@ -322,7 +322,7 @@ fn two_threads_at_one_lock_need_two_probes_and_one_probe_may_be_handed_over() {
     let run = |function: &str| {
         of_programs("0", &format!("run programs.py:{function} --promises lock=/lock --seeds 4 {ALONE}"))
     };
-    for (function, place) in [("by_one_probe", "236, in is_there"), ("by_tasks_of_one_probe", "260, in asks")]
+    for (function, place) in [("by_one_probe", "237, in is_there"), ("by_tasks_of_one_probe", "261, in asks")]
     {
         let output = run(function);
         let line = String::from_utf8_lossy(&output.stderr);
@@ -440,4 +440,29 @@ fn words_that_nothing_hears_are_named_and_who_tells_no_others_leaves_it_undecide
     let output = of_programs("0", &words);
     let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("nothing is owed about /lck, but p0 told "), "{text}");
+}
+
+/// Most people's do: they were refused, as they open connections of their own.
+#[test]
+fn a_program_may_make_its_client_itself_one_at_a_time() {
+    if python().is_none() {
+        return;
+    }
+    for (program, promises) in
+        [("makes_its_client", "lock=/app/lock"), ("makes_a_client_a_round", "lock=/lock")]
+    {
+        let words =
+            format!("run programs.py:{program} --promises {promises} --seeds 24 --jobs 1 --format json");
+        let output = of_programs("0", &words);
+        let report = json(&output);
+        assert_eq!((output.status.code(), &report["answer"]), (Some(0), &"held".into()), "{report:#}");
+        let words = format!("programs.py:{program} --promises {promises} {CALM}");
+        let report = searched(&host().join("tests"), "0", &words);
+        assert_eq!(report["verdict"], "holds", "{report:#}");
+    }
+    let words = "programs.py:makes_its_client_and_forgets_the_lock --promises lock=/app/lock";
+    let report = json(&of_programs("0", &format!("run {words} --seeds 4 --format json")));
+    assert_eq!(report["answer"], "broken", "{report:#}");
+    let report = searched(&host().join("tests"), "0", &format!("{words} {CALM}"));
+    assert_eq!(report["promise"], "exclusion-among-live-sessions", "{report:#}");
 }

@@ -31,9 +31,12 @@ def worker(client, probe):
     os.chdir("/")
     assert inner.Class().says() == "inner"
     inner.Class.says = lambda self: "former"
-    # Once loaded, it stays, with what it does to others.
+    # Its loading does something to others.
     outer = importlib.import_module("package.outer")
     assert importlib.import_module("package").outer is outer and inner.is_patched_by == "package.outer"
     marks(outer)
+    # It is loaded anew, and begins as in any other process.
+    assert outer.chance == [], "a package that is loaded late has had a former life"
+    outer.chance.append(probe.name)
     for _ in probe.rounds():
         holds(client, probe)

@@ -12,6 +12,7 @@ import queue
 import sys
 import threading
 
+from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss, NodeExistsError, SessionExpiredError
 
 
@@ -21,16 +22,16 @@ def means(client, probe):
     [by_timers, by_a_pool, by_an_event_loop][probe.process % 3](client, probe)
 
 
-def holds(client, probe):
+def holds(client, probe, root=""):
     lock = client.Lock("/lock", probe.name)
-    probe.attempts("/lock")
+    probe.attempts(root + "/lock")
     with lock:
-        probe.enters("/lock", lock.node)
+        probe.enters(root + "/lock", lock.node)
         logging.info("%s holds it", probe.name)
         probe.write()
         probe.work()
-        probe.leaves("/lock")
-    probe.released("/lock")
+        probe.leaves(root + "/lock")
+    probe.released(root + "/lock")
 
 
 def by_timers(client, probe):
@@ -406,3 +407,32 @@ def loses_a_pools_callback(client, probe):
     holds(client, probe)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         pool.submit(str).add_done_callback(int)
+
+
+# As the file is loaded, and wherever its servers are.
+ITS_CLIENT = KazooClient("zk1.example:2181,zk2.example/app")
+
+
+def makes_its_client(probe):
+    ITS_CLIENT.start()
+    for _ in probe.rounds():
+        holds(ITS_CLIENT, probe, "/app")
+    ITS_CLIENT.stop()
+
+
+def makes_a_client_a_round(probe):
+    for _ in probe.rounds():
+        client = KazooClient()
+        client.start()
+        holds(client, probe)
+        client.stop()
+
+
+def makes_its_client_and_forgets_the_lock(probe):
+    """Wrong."""
+    ITS_CLIENT.start()
+    probe.attempts("/app/lock")
+    probe.enters("/app/lock")
+    probe.work()
+    probe.leaves("/app/lock")
+    probe.released("/app/lock")

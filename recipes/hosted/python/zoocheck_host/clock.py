@@ -187,6 +187,7 @@ def forbid(complain):
         "socket.bind": "it opens a port of its own",
         "socket.sendto": "it sends a message of its own",
         "zoocheck.looks_up": "it looks up a name",
+        "zoocheck.second_client": "it starts a second client (a function that makes its own takes a probe alone)",
         "zoocheck.tells": "two of its threads tell of one lock by one probe, each needs a probe.thread(n) of its own",
     }
 

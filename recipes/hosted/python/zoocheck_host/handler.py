@@ -3,8 +3,11 @@
 import collections
 import errno
 
+import sys
+
 import kazoo.client
 import kazoo.handlers.threading
+import kazoo.hosts
 
 from zoocheck_host import exits
 from zoocheck_host.scheduler import Waiter, current
@@ -33,6 +36,24 @@ class OrderedSet(collections.abc.MutableSet):
 
 
 kazoo.client.set = OrderedSet
+
+
+# Whose clients are made; none as a file is loaded for the first time.
+life = None
+
+
+def begin(its):
+    global life
+    life = its
+
+
+def _hosts(hosts):
+    """Wherever a client is to connect to, and there are the simulated servers."""
+    theirs, chroot = kazoo.hosts.collect_hosts(hosts)
+    return kazoo.hosts.collect_hosts(life.servers)[0] if life else theirs, chroot
+
+
+kazoo.client.collect_hosts = _hosts
 
 
 class Stream:
@@ -163,14 +184,24 @@ class Handler(kazoo.handlers.threading.SequentialThreadingHandler):
 
     name = "zoocheck_handler"
 
-    def __init__(self, life):
+    def __init__(self):
         super().__init__()
         self._life = life
 
     def start(self):
+        if self._life is None:
+            raise RuntimeError("it starts a client as its file is loaded, and not within its function")
+        if self._life.handler not in (None, self):
+            sys.audit("zoocheck.second_client")
+        self._life.handler = self
         super().start()
         # The client keeps its session when its program has ended.
         exits.unregister(self.stop)
+
+    def stop(self):
+        super().stop()
+        if self._life is not None and self._life.handler is self:
+            self._life.handler = None
 
     def select(self, rlist, wlist, xlist, timeout=None):
         for stream in [*rlist, *wlist]:
@@ -217,3 +248,7 @@ class Handler(kazoo.handlers.threading.SequentialThreadingHandler):
         one, other = Pipe(), Pipe()
         one.peer, other.peer = other, one
         return one, other
+
+
+# That of a client which is given none.
+kazoo.client.SequentialThreadingHandler = Handler

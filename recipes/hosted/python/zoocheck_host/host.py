@@ -43,7 +43,7 @@ class Host:
     def complain(self, what):
         """The program does what must not be done: nothing of this life counts."""
         if self.life is not None:
-            self.wrong = self.wrong or "%s: %s" % (what, place(sys._getframe(2)))
+            self.wrong = self.wrong or "%s: %s" % (what, self.where_within(sys._getframe(2)))
             raise RuntimeError(what)
 
     def prints(self, line):
@@ -115,7 +115,8 @@ class Host:
         try:
             self.program = self.loads(name)
         except Exception as error:
-            return wrong(one_line(error))
+            *_, last = told(error, lambda path: not is_ours_or_pythons(path))
+            return wrong(last)
         gc.collect()
         gc.freeze()
         # Garbage is collected between lives: what is done as it is, is done by nobody then.
@@ -145,12 +146,16 @@ class Host:
     def where(self, frame):
         """Where the program is: in a file of its own, if any of its threads is in one."""
         tasks = self.life.turns.tasks if self.life is not None else []
-        for innermost in [frame, *(task.gr_frame for task in tasks), *self.loop.frames()]:
+        of_all = [frame, *(task.gr_frame for task in tasks), *self.loop.frames()]
+        return self.where_within(*of_all)
+
+    def where_within(self, *frames):
+        for innermost in frames:
             while innermost is not None:
                 if self.program is not None and self.program.owns(innermost.f_code.co_filename):
                     return told_place(innermost)
                 innermost = innermost.f_back
-        return place(frame)
+        return place(frames[0])
 
     def step(self, reader):
         steady, wall, count = reader.numbers(">QqI")

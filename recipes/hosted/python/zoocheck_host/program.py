@@ -1,12 +1,15 @@
 """The program: loaded once, and run anew in each life."""
 
 import asyncio
+import functools
 import importlib.util
+import inspect
 import os
 import platform
 import re
 import struct
 import sys
+import traceback
 
 import kazoo.client
 import kazoo.exceptions
@@ -14,8 +17,7 @@ import kazoo.version
 
 from greenlet import GreenletExit
 
-from zoocheck_host import clock, exits, host, loop, scheduler, unheard
-from zoocheck_host.handler import Connection, Handler
+from zoocheck_host import clock, exits, handler, host, loop, scheduler, unheard
 from zoocheck_host.kept import Kept
 from zoocheck_host.probe import Probe
 from zoocheck_host.words import Tellers
@@ -28,7 +30,7 @@ ADDRESSES = re.compile(r"\bat 0x[0-9A-Fa-f]+")
 
 
 class Program:
-    """`lock.py:worker`: a file and a function in it, which takes a client and a probe."""
+    """`lock.py:worker`: a file and a function in it, which takes a client and a probe, or a probe alone and makes a client."""
 
     def __init__(self, name):
         path, _, function = name.rpartition(":")
@@ -72,6 +74,7 @@ class Program:
 
     def forget(self):
         """A life is over, and nothing of it is left."""
+        handler.begin(None)
         for name, module in list(sys.modules.items()):
             if not self.stays(name, module):
                 sys.modules.pop(name, None)
@@ -80,7 +83,7 @@ class Program:
     def stays(self, name, module):
         """Whether a module is loaded once for all lives. Those beside the program may remember something."""
         path = getattr(module, "__file__", None) or ""
-        is_known = self.modules is None or name in self.modules or "site-packages" in path
+        is_known = self.modules is None or name in self.modules or is_of_an_extension(path)
         return is_known and not self.owns(path)
 
     def owns(self, path):
@@ -92,6 +95,28 @@ class Program:
         return Life(self, *arguments)
 
 
+@functools.cache
+def is_of_an_extension(path):
+    """Whether a file is of an installed package that is compiled, at least in part: such a one cannot be loaded twice."""
+    before, _, within = path.rpartition("site-packages" + os.sep)
+    if not before:
+        return False
+    name, is_within, _ = within.partition(os.sep)
+    files = os.walk(os.path.join(before, "site-packages", name)) if is_within else [("", (), (name,))]
+    return any(name.endswith((".so", ".pyd")) for _, _, names in files for name in names)
+
+
+def is_of_the_start(error):
+    """Whether a client that the program starts has found no server in time, or lost it: so it is begun again."""
+    codes = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
+    return kazoo.client.KazooClient.start.__code__ in codes
+
+
+def makes_its_client(function):
+    kinds = [it.kind for it in inspect.signature(function).parameters.values()]
+    return kinds in ([inspect.Parameter.POSITIONAL_ONLY], [inspect.Parameter.POSITIONAL_OR_KEYWORD])
+
+
 class Life:
     """One life: the program's threads and connections, and what they want done."""
 
@@ -101,7 +126,8 @@ class Life:
         self.has_ended = self.thread_has_failed = self.has_unheard_errors = False
         # Why it is to fail though its main thread has not.
         self.why = None
-        self.client = None
+        self.client = self.handler = None
+        self.servers = servers
         self.connections = {}
         self.sockets = 0
         self.asks = 0
@@ -110,14 +136,18 @@ class Life:
         self.done = {}
         self.tellers = Tellers(loop.task, lambda: sys.audit("zoocheck.tells"))
         self.probe = Probe(self, name, process, clients, rounds)
-        turns.spawn(lambda: self.runs(program, servers, timeout_ms / 1000))
+        handler.begin(self)
+        turns.spawn(lambda: self.runs(program, timeout_ms / 1000))
 
-    def runs(self, program, servers, timeout):
+    def runs(self, program, timeout):
         try:
             function = program.loaded()
-            self.client = kazoo.client.KazooClient(servers, timeout=timeout, handler=Handler(self))
-            self.client.start_async().wait()
-            done = function(self.client, self.probe)
+            if makes_its_client(function):
+                done = function(self.probe)
+            else:
+                self.client = kazoo.client.KazooClient(self.servers, timeout=timeout)
+                self.client.start_async().wait()
+                done = function(self.client, self.probe)
             if asyncio.iscoroutine(done):
                 asyncio.run(done)
             end = DONE
@@ -135,6 +165,8 @@ class Life:
             raise
         except BaseException as error:
             end = self.fails(error)
+            if is_of_the_start(error):
+                end = EXITED
         if end in (DONE, LEFT):
             scheduler.exits()
         exits.run(self.raises)
@@ -204,7 +236,7 @@ class Life:
 
     def connect(self, address):
         self.sockets += 1
-        connection = self.connections[self.sockets] = Connection(self, self.sockets, address)
+        connection = self.connections[self.sockets] = handler.Connection(self, self.sockets, address)
         self.outputs.append(struct.pack(">BI", 1, self.sockets) + host.text("%s:%d" % tuple(address[:2])))
         return connection
 

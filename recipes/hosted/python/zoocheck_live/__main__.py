@@ -5,6 +5,7 @@ The same file and function that `zoocheck run` hosts, with kazoo's own threads, 
 
 import asyncio
 import importlib.util
+import inspect
 import os
 import random
 import sys
@@ -66,6 +67,8 @@ class Failures:
 
 def main():
     worker = function(*sys.argv[1:2] or [""])
+    if len(inspect.signature(worker).parameters) == 1:
+        sys.exit("python -m zoocheck_live: expected a function of a client and a probe; one of a probe alone is for zoocheck run")
     failures = Failures()
     threading.Thread(target=leave_with_stdin, daemon=True).start()
     told = {name: os.environ["ZOOCHECK_" + name] for name in ("SERVERS", "CONTROL", "NAME")}
