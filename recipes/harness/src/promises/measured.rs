@@ -28,6 +28,10 @@ impl<P: Promise> Promise for Measured<P> {
         self.0.begins_with(setup);
     }
 
+    fn judges_from_outside(&mut self) {
+        self.0.judges_from_outside();
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         only_measured(anew(found, |found| self.0.see(event, found)));
     }

@@ -308,6 +308,9 @@ mod tests {
         let mut from_outside = NoOrphanZnode::of(LOCK);
         Promise::judges_from_outside(&mut from_outside);
         assert_eq!(findings(from_outside, round(opened(1))), [Finding::Tested]);
+        let mut undisturbed = crate::promises::Undisturbed::of(NoOrphanZnode::of(LOCK));
+        Promise::judges_from_outside(&mut undisturbed);
+        assert_eq!(findings(undisturbed, round(opened(1))), [Finding::Tested]);
     }
 
     #[test]

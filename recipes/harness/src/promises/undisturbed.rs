@@ -177,6 +177,10 @@ impl<P: Promise> Promise for Undisturbed<P> {
         self.promise.begins_with(setup);
     }
 
+    fn judges_from_outside(&mut self) {
+        self.promise.judges_from_outside();
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.take_note(event);
         let found = anew(found, |found| self.promise.see(event, found));
