@@ -283,7 +283,11 @@ fn ended(trail: &mut Trail<'_>, process: u16, weight: u8) {
             ));
             return;
         }
-        None if expired => ", which it was not told".into(),
+        None if expired => {
+            let next = opened.iter().rev().find(|(next, ..)| *next > began).map(|(next, ..)| *next);
+            let next = next.map(|next| format!(": it has had another since {}", trail.at(next)));
+            format!(", which it was not told{}", next.unwrap_or_default())
+        }
         None => String::new(),
     };
     let (name, at) = (trail.past.name(process), trail.at(line));
