@@ -93,7 +93,7 @@ fn threads_that_take_turns_are_like_pythons_own() {
 }
 
 /// Programs that cannot be hosted, each with the end of the one line that says so.
-const WRONG: [(&str, &str); 18] = [
+const WRONG: [(&str, &str); 20] = [
     ("    while True:\n        pass\n", "it spins: wrong.py, line "),
     ("    sum(iter(int, 1))\n", "it spins: no answer after 5 s of processor time"),
     ("    while True:\n        import time; time.sleep(0)\n", "it spins: wrong.py, line 3, in worker"),
@@ -138,6 +138,14 @@ const WRONG: [(&str, &str); 18] = [
     (
         "    import os; os.kill(os.getppid(), 15)\n",
         "it sends a signal to another process: wrong.py, line 2, in worker",
+    ),
+    (
+        "    client.handler.create_connection(('localhost', 2181), use_ssl=True)\n",
+        "it wants TLS, which simulated servers do not have: wrong.py, line 2, in worker",
+    ),
+    (
+        "    from kazoo.client import KazooClient\n    KazooClient().start()\n",
+        "it starts a second client (a function that makes its own takes a probe alone): wrong.py, line 3, in worker",
     ),
     ("    client.command(b'ruok')\n", "it sends 'ruok', which simulated servers do not answer"),
     (

@@ -188,6 +188,7 @@ def forbid(complain):
         "socket.sendto": "it sends a message of its own",
         "zoocheck.looks_up": "it looks up a name",
         "zoocheck.second_client": "it starts a second client (a function that makes its own takes a probe alone)",
+        "zoocheck.tls": "it wants TLS, which simulated servers do not have",
         "zoocheck.tells": "two of its threads tell of one lock by one probe, each needs a probe.thread(n) of its own",
     }
 

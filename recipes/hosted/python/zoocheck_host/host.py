@@ -115,7 +115,7 @@ class Host:
         try:
             self.program = self.loads(name)
         except Exception as error:
-            *_, last = told(error, lambda path: not is_ours_or_pythons(path))
+            *_, last = told(error, lambda path: "site-packages" not in path and not is_ours_or_pythons(path))
             return wrong(last)
         gc.collect()
         gc.freeze()
