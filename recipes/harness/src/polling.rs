@@ -19,9 +19,9 @@
 use crate::event::{ActorId, GroundTruth, Observation};
 use zk_api::{ErrorCode, MultiOutcome, Outcome, Request, Response, StatReads};
 
-/// How many times in a row the same request must get the same answer, at the least, before it is called polling. A recipe
-/// whose tasks all look at one znode when they begin asks less often; one that looks once a round may ask twice more than
-/// it has rounds.
+/// How many times in a row the same request must get the same answer, at the least, before it is called polling. A
+/// recipe whose tasks all look at one znode when they begin asks less often; one that looks once a round may ask twice
+/// more than it has rounds.
 pub const FEWEST: u32 = 5;
 
 /// The answers that an actor has got since anything else happened to it: an event, a change of its connection, a write

@@ -15,8 +15,8 @@ use zk_api::{SessionId, Text};
 /// counts from its beginning: an actor that is still trying at rest is not listed either. Who learns the path only when
 /// it is made, as its name is a number, may say so then.
 ///
-/// Whose client has another session is to join again in it: who goes on telling of this and that there, and then ends as
-/// a member, has taken itself for one all the while.
+/// Whose client has another session is to join again in it: who goes on telling of this and that there, and then ends
+/// as a member, has taken itself for one all the while.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiveMembersListed {
     group: &'static str,
@@ -26,7 +26,8 @@ pub struct LiveMembersListed {
     lost: BTreeSet<ActorId>,
     /// Who has joined, and where: by several znodes at a time, if all are there.
     members: BTreeMap<(ActorId, Text), Listed>,
-    /// Whose session has ended, and has another one: how many things they have told of in it, and have not joined again.
+    /// Who has another session in the place of one that has ended, and has not joined again: how many things they have
+    /// told of in it.
     elsewhere: BTreeMap<ActorId, u8>,
     /// The znodes below the group, and by whom and of whom they are.
     there: BTreeMap<Text, (SessionId, SessionId)>,

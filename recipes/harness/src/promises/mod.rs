@@ -289,8 +289,8 @@ pub(crate) mod testing {
         found
     }
 
-    /// What a promise finds at rest after these events, where whoever is unfinished has a session: the same if threads do
-    /// it all beside the main ones.
+    /// What a promise finds at rest after these events, where whoever is unfinished has a session: the same if threads
+    /// do it all beside the main ones.
     pub fn resting(promise: impl Promise, events: Vec<Event>, rest: &Rest) -> Vec<Finding> {
         let by_threads = in_threads(&events).collect();
         let mut live = rest.clone();
